@@ -73,10 +73,10 @@ var (
 	fencedBlock = regexp.MustCompile("(?ms)^```.*?^```$")
 	codeSpan    = regexp.MustCompile("`[^`\n]*`")
 	// [text](target) and [label]: target
-	link     = regexp.MustCompile("(?m)\\]\\(([^()\\s]+)\\)|^\\[[^]]+\\]: (\\S+)$")
-	absolute = regexp.MustCompile("^[a-z][a-z0-9+.-]*:")
-	heading  = regexp.MustCompile("(?m)^#+ +(.*?) *$")
-	unlinked = regexp.MustCompile("[^\\p{L}\\p{N} _-]")
+	link     = regexp.MustCompile(`(?m)\]\(([^()\s]+)\)|^\[[^]]+\]: (\S+)$`)
+	absolute = regexp.MustCompile(`^[a-z][a-z0-9+.-]*:`)
+	heading  = regexp.MustCompile(`(?m)^#+ +(.*?) *$`)
+	unlinked = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
 // relativeLinks returns the targets of the links in a Markdown text that stay

@@ -1,0 +1,120 @@
+# Everything a contributor or CI runs. No target needs more than Go, make, git and
+# a C compiler (for the race detector); what else is needed is built from Go modules.
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+.DEFAULT_GOAL := help
+
+MODULE_PATH := $(shell go list -m)
+# Every directory with a go.mod, the root first. The nested ones keep what only
+# builders, benchmarks and examples need out of the library's requirements.
+MODULES := $(shell find . \( -name '.?*' -o -name testdata -o -name bin -o -name out \) -prune -o -name go.mod -print | xargs -n1 dirname | sort)
+# A module may be nothing but a list of pinned requirements.
+MODULES_WITH_CODE = $(shell for dir in $(MODULES); do [ -z "$$(go -C $$dir list ./... 2>/dev/null)" ] || echo $$dir; done)
+# The tools are built outside the checkout, once per set of pins and Go version.
+TOOLS_DIR := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/freshwatch/tools/$(shell go env GOVERSION)-$(shell cat tools/go.mod tools/go.sum | cksum | cut -d' ' -f1)
+GOLANGCI_LINT := $(TOOLS_DIR)/golangci-lint
+APIDIFF := $(TOOLS_DIR)/apidiff
+BENCHSTAT := $(TOOLS_DIR)/benchstat
+
+# Tests talk to real servers and processes, so a cached result proves nothing.
+RACE ?= -race
+TESTFLAGS ?= -count=1 -timeout=20m
+OUT := out
+
+##@ Every day
+
+.PHONY: help
+help: ## Print this list
+	@awk 'BEGIN { FS = ":.*## " } \
+	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
+	  /^[a-z][a-z-]*:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: test
+test: controlplane ## Run every test of every module, those on the real control plane included
+	@status=0; for dir in $(MODULES_WITH_CODE); do \
+	  echo "==> test $$dir"; \
+	  (cd $$dir && go test $(RACE) $(TESTFLAGS) ./...) || status=1; \
+	done; exit $$status
+
+.PHONY: test-short
+test-short: ## Run the tests that need no control plane and take seconds
+	go test -short ./...
+
+.PHONY: demo
+demo: ## Stall an informer on a real API server and watch it heal (DEMO_ARGS="-fault blackhole", "-h" for all)
+	@go run ./examples/quickstart $(DEMO_ARGS)
+
+.PHONY: lint
+lint: $(GOLANGCI_LINT) ## Check formatting, go.mod files, vet and golangci-lint in every module
+	@files=$$(git ls-files -co --exclude-standard '*.go' | xargs -r ls -d 2>/dev/null | xargs -r gofmt -l); \
+	  [ -z "$$files" ] || { echo "gofmt would change:"; echo "$$files"; exit 1; }
+	@status=0; for dir in $(MODULES); do \
+	  echo "==> tidy $$dir"; \
+	  (cd $$dir && go mod tidy -diff) || status=1; \
+	done; \
+	for dir in $(MODULES_WITH_CODE); do \
+	  echo "==> lint $$dir"; \
+	  (cd $$dir && go vet ./... && $(GOLANGCI_LINT) run ./...) || status=1; \
+	done; exit $$status
+
+.PHONY: controlplane
+controlplane: ## Find or build etcd and kube-apiserver (the first build takes about a quarter of an hour)
+	@go run ./testing/controlplane/cmd/controlplane build
+
+##@ Now and then
+
+.PHONY: bench
+bench: ## Run the benchmarks (BENCH=regexp, COUNT=6) and summarise them with benchstat
+	@$(MAKE) --no-print-directory $(BENCHSTAT)
+	@mkdir -p $(OUT)
+	go test -run='^$$' -bench='$(or $(BENCH),.)' -benchmem -count=$(or $(COUNT),6) ./... | tee $(OUT)/bench.txt
+	@$(BENCHSTAT) $(OUT)/bench.txt
+
+.PHONY: fuzz
+fuzz: ## Run every fuzz target for FUZZTIME (30s)
+	@grep -rlE '^func Fuzz' --include='*_test.go' . | while read -r file; do \
+	  for target in $$(sed -nE 's/^func (Fuzz[A-Za-z0-9_]*)\(.*/\1/p' $$file); do \
+	    (cd $$(dirname $$file); go test -run='^$$' -fuzz="^$$target\$$" -fuzztime=$(or $(FUZZTIME),30s) .); \
+	  done; \
+	done
+
+.PHONY: cover
+cover: controlplane ## Run the tests of the library with coverage and write out/cover.html
+	@mkdir -p $(OUT)
+	go test $(TESTFLAGS) -covermode=atomic -coverpkg=./... -coverprofile=$(OUT)/cover.out ./...
+	@go tool cover -html=$(OUT)/cover.out -o $(OUT)/cover.html
+	@go tool cover -func=$(OUT)/cover.out | tail -1
+
+.PHONY: apidiff
+apidiff: ## Compare the exported API with the newest tag, or with BASE=<commit>
+	@base=$${BASE:-$$(git describe --tags --abbrev=0 2>/dev/null || true)}; \
+	if [ -z "$$base" ]; then \
+	  echo "no release is tagged yet: name a commit to compare with, make apidiff BASE=<commit>"; exit 0; \
+	fi; \
+	$(MAKE) --no-print-directory $(APIDIFF); \
+	tree=$$(mktemp -d); trap 'git worktree remove --force "$$tree/base"; rm -rf "$$tree"' EXIT; \
+	git worktree add --quiet --detach "$$tree/base" "$$base"; \
+	echo "exported API of $(MODULE_PATH), $$base to the present files"; \
+	(cd "$$tree/base"; $(APIDIFF) -m -w "$$tree/base.api" "$$(go list -m)"); \
+	$(APIDIFF) -m -w "$$tree/head.api" $(MODULE_PATH); \
+	$(APIDIFF) -m "$$tree/base.api" "$$tree/head.api"
+
+.PHONY: rename
+rename: ## Give the module another path everywhere: MODULE=example.com/you/freshwatch
+	@[ -n "$(MODULE)" ] || { echo "usage: make rename MODULE=example.com/you/freshwatch"; exit 1; }
+	@git grep -lzF '$(MODULE_PATH)' | xargs -0 sed -i.before-rename 's|$(subst .,\.,$(MODULE_PATH))|$(MODULE)|g'
+	@git ls-files -z --others '*.before-rename' | xargs -0 rm
+	@git ls-files -z '*.go' | xargs -0 gofmt -w
+	@echo "$(MODULE_PATH) is now $$(go list -m)"
+
+.PHONY: clean
+clean: ## Remove what the other targets wrote into the checkout
+	rm -rf bin $(OUT)
+
+$(TOOLS_DIR)/%:
+	@echo "building $* and the other tools into $(TOOLS_DIR) (the first time takes minutes)"
+	@mkdir -p $(TOOLS_DIR)
+	@cd tools && go build -o $(TOOLS_DIR)/ tool
