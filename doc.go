@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The Freshwatch Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package freshwatch is where the manual of this module starts. It has no code
+// yet: take the package you need.
+//
+// An informer can go stale in silence. Its watch stops delivering without an
+// error, the cache keeps its last state, and everything that reads from it goes on
+// as if nothing had happened. The packages of this module notice that within a
+// stated bound, heal it in place where that is possible, and tell it apart from
+// what a restart would not help.
+//
+// # Packages
+//
+//   - freshness monitors the informers of a process: it proves each one fresh
+//     through the informer's own List, and resumes or relists the one that is not.
+//     It plugs into controller-runtime without importing it, and works with
+//     client-go alone.
+//   - testing/controlplane starts a real etcd and kube-apiserver from a Go test.
+//   - testing/faultproxy makes real faults on command, between client and API
+//     server and between API server and etcd.
+//   - testing/freshtest has a scripted API server and a fake clock, for tests that
+//     take milliseconds.
+//
+// Planned, and not there yet:
+//
+//   - transport, for the connections below the watches: PING settings for each
+//     rest.Config, bounded watches and lists, a diagnosed exit when the token is dead.
+//   - watchcanary, a write on a Lease that the process must see come back.
+//   - reconcile, for what happens after the cache: deadlines, wedged workers,
+//     generation lag.
+//
+// Each package stands alone. Once the planned ones exist, this one will set them
+// up together.
+//
+// # Words
+//
+// The store is the client's cache, the watch cache the API server's. To resume is
+// to watch again from the last resourceVersion, which costs one request; to relist
+// is to list everything again. A resync replays the store to its handlers and says
+// nothing about freshness. A proof is a resourceVersion read from the server at a
+// known time that the store has since reached: the store then holds every change
+// committed before that time. The staleness bound is now minus the newest such time.
+//
+// # Considerations
+//
+// Silence proves nothing: a healthy watch on a quiet resource may deliver neither
+// event nor bookmark for minutes, and a frozen watch cache goes on sending
+// bookmarks. That is why proofs read from the server, once a minute and at the cost
+// of one request that returns nothing, and why nothing here restarts a process
+// because an API server cannot be reached or is itself behind.
+package freshwatch
