@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: The Freshwatch Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package controlplane
+
+import "fmt"
+
+// etcdArgs is the command line of a single-member etcd. The peer address is never dialled; no fsync, because nothing outlives the test
+// and a dying process loses nothing that it has written.
+func etcdArgs(member, dataDir string, port int) []string {
+	const peer = "http://127.0.0.1:0"
+	url := "http://" + loopback(port)
+	return []string{
+		"--name=" + member,
+		"--data-dir=" + dataDir,
+		"--listen-client-urls=" + url,
+		"--advertise-client-urls=" + url,
+		"--listen-peer-urls=" + peer,
+		"--initial-advertise-peer-urls=" + peer,
+		"--initial-cluster=" + member + "=" + peer,
+		"--unsafe-no-fsync",
+		"--log-level=warn",
+	}
+}
+
+// apiServerArgs is the command line of kube-apiserver. It advertises the loopback address, which no Endpoints object may hold, so the
+// "kubernetes" Service stays without endpoints.
+func apiServerArgs(p *pki, tokenFile, certDir, etcdURL string, port int, serviceAccounts bool) []string {
+	args := []string{
+		"--etcd-servers=" + etcdURL,
+		"--bind-address=127.0.0.1",
+		"--advertise-address=127.0.0.1",
+		"--endpoint-reconciler-type=none",
+		fmt.Sprintf("--secure-port=%d", port),
+		"--cert-dir=" + certDir,
+		"--tls-cert-file=" + p.certFile,
+		"--tls-private-key-file=" + p.keyFile,
+		"--token-auth-file=" + tokenFile,
+		"--authorization-mode=RBAC",
+		"--service-account-issuer=https://kubernetes.default.svc",
+		"--service-account-key-file=" + p.saPubFile,
+		"--service-account-signing-key-file=" + p.saKeyFile,
+		"--service-cluster-ip-range=10.0.0.0/24",
+	}
+	if !serviceAccounts {
+		args = append(args, "--disable-admission-plugins=ServiceAccount")
+	}
+	return args
+}
+
+// controllerManagerArgs is the command line of kube-controller-manager.
+func controllerManagerArgs(p *pki, kubeconfig string, port int) []string {
+	return append(servingArgs(p, kubeconfig, port),
+		"--use-service-account-credentials",
+		"--service-account-private-key-file="+p.saKeyFile,
+		"--root-ca-file="+p.caFile,
+	)
+}
+
+// schedulerArgs is the command line of kube-scheduler.
+func schedulerArgs(p *pki, kubeconfig string, port int) []string {
+	return servingArgs(p, kubeconfig, port)
+}
+
+// servingArgs is what the two clients of the API server have in common. Alone, they need no leader election.
+func servingArgs(p *pki, kubeconfig string, port int) []string {
+	return []string{
+		"--kubeconfig=" + kubeconfig,
+		"--leader-elect=false",
+		"--bind-address=127.0.0.1",
+		fmt.Sprintf("--secure-port=%d", port),
+		"--tls-cert-file=" + p.certFile,
+		"--tls-private-key-file=" + p.keyFile,
+	}
+}
