@@ -49,9 +49,10 @@ demo: ## Stall an informer on a real API server and watch it heal (DEMO_ARGS="-f
 
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## Check formatting, go.mod files, vet and golangci-lint in every module
-	@files=$$(git ls-files -co --exclude-standard '*.go' | xargs -r ls -d 2>/dev/null | xargs -r gofmt -l); \
-	  [ -z "$$files" ] || { echo "gofmt would change:"; echo "$$files"; exit 1; }
-	@status=0; for dir in $(MODULES); do \
+	@status=0; \
+	files=$$(git ls-files -co --exclude-standard '*.go' | while read -r f; do [ ! -f "$$f" ] || echo "$$f"; done | xargs gofmt -l); \
+	[ -z "$$files" ] || { printf 'gofmt would change:\n%s\n' "$$files"; status=1; }; \
+	for dir in $(MODULES); do \
 	  echo "==> tidy $$dir"; \
 	  (cd $$dir && go mod tidy -diff) || status=1; \
 	done; \
