@@ -69,7 +69,7 @@ controlplane: ## Find or build etcd and kube-apiserver (the first build takes ab
 
 .PHONY: bench
 bench: ## Run the benchmarks (BENCH=regexp, COUNT=6) and summarise them with benchstat
-	@$(MAKE) --no-print-directory $(BENCHSTAT)
+	@$(MAKE) -s $(BENCHSTAT)
 	@mkdir -p $(OUT)
 	go test -run='^$$' -bench='$(or $(BENCH),.)' -benchmem -count=$(or $(COUNT),6) ./... | tee $(OUT)/bench.txt
 	@$(BENCHSTAT) $(OUT)/bench.txt
@@ -95,11 +95,11 @@ apidiff: ## Compare the exported API with the newest tag, or with BASE=<commit>
 	if [ -z "$$base" ]; then \
 	  echo "no release is tagged yet: name a commit to compare with, make apidiff BASE=<commit>"; exit 0; \
 	fi; \
-	$(MAKE) --no-print-directory $(APIDIFF); \
-	tree=$$(mktemp -d); trap 'git worktree remove --force "$$tree/base"; rm -rf "$$tree"' EXIT; \
+	$(MAKE) -s $(APIDIFF); \
+	tree=$$(mktemp -d); trap 'rm -rf "$$tree"; git worktree prune' EXIT; \
 	git worktree add --quiet --detach "$$tree/base" "$$base"; \
 	echo "exported API of $(MODULE_PATH), $$base to the present files"; \
-	(cd "$$tree/base"; $(APIDIFF) -m -w "$$tree/base.api" "$$(go list -m)"); \
+	(cd "$$tree/base" && $(APIDIFF) -m -w "$$tree/base.api" "$$(go list -m)"); \
 	$(APIDIFF) -m -w "$$tree/head.api" $(MODULE_PATH); \
 	$(APIDIFF) -m "$$tree/base.api" "$$tree/head.api"
 
