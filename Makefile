@@ -68,7 +68,7 @@ controlplane: ## Find or build etcd and kube-apiserver (the first build takes ab
 ##@ Now and then
 
 .PHONY: bench
-bench: ## Run the benchmarks (BENCH=regexp, COUNT=6) and summarise them with benchstat
+bench: controlplane ## Run the benchmarks (BENCH=regexp, COUNT=6) and summarise them with benchstat
 	@$(MAKE) -s $(BENCHSTAT)
 	@mkdir -p $(OUT)
 	go test -run='^$$' -bench='$(or $(BENCH),.)' -benchmem -count=$(or $(COUNT),6) ./... | tee $(OUT)/bench.txt
