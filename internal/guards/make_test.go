@@ -67,7 +67,7 @@ func TestMakeRename(t *testing.T) {
 	if got := run(t, dir, nil, "gofmt", "-l", "."); got != "" {
 		t.Errorf("make rename left files that gofmt would change:\n%s", got)
 	}
-	for _, name := range strings.Fields(run(t, dir, nil, "git", "ls-files", "--cached", "--others")) {
+	for name := range strings.FieldsSeq(run(t, dir, nil, "git", "ls-files", "--cached", "--others")) {
 		content, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
