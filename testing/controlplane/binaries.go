@@ -76,6 +76,7 @@ func findBinaries(ctx context.Context, version string, need []Component, log *lo
 	if err != nil {
 		return nil, fmt.Errorf("controlplane: %w", err)
 	}
+	log.printf("using kube-apiserver from %s (%s)", found.dir, found.source)
 	return found, nil
 }
 

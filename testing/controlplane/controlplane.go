@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -17,7 +16,7 @@ import (
 // ControlPlane is a running control plane. Its methods are safe for concurrent use.
 type ControlPlane struct {
 	opts     Options
-	dir      string
+	dir      *stateDir
 	log      *logger
 	binaries *binaries
 	client   *http.Client
@@ -49,11 +48,9 @@ func Start(ctx context.Context, opts Options) (*ControlPlane, error) {
 	if err != nil {
 		return nil, err
 	}
-	log.printf("using kube-apiserver from %s (%s)", found.dir, found.source)
-
-	dir, err := stateDir(opts.Dir)
+	dir, err := newStateDir(opts.Dir)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("controlplane: %w", err)
 	}
 	c := &ControlPlane{opts: opts, dir: dir, log: log, binaries: found}
 	if err := c.start(ctx); err != nil {
@@ -62,30 +59,8 @@ func Start(ctx context.Context, opts Options) (*ControlPlane, error) {
 	return c, nil
 }
 
-// stateDir makes the directory for one control plane.
-func stateDir(dir string) (string, error) {
-	if dir == "" {
-		return os.MkdirTemp("", "freshwatch-controlplane-")
-	}
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return "", fmt.Errorf("controlplane: Options.Dir: %w", err)
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("controlplane: Options.Dir: %w", err)
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return "", fmt.Errorf("controlplane: Options.Dir: %w", err)
-	}
-	if len(entries) > 0 {
-		return "", fmt.Errorf("controlplane: Options.Dir: %s is not empty: each control plane needs a directory of its own", dir)
-	}
-	return dir, nil
-}
-
 // file is a path in the state directory.
-func (c *ControlPlane) file(name string) string { return filepath.Join(c.dir, name) }
+func (c *ControlPlane) file(name string) string { return filepath.Join(c.dir.path, name) }
 
 // APIServerURL returns the address of kube-apiserver, https://127.0.0.1:PORT.
 func (c *ControlPlane) APIServerURL() string { return c.apiServerURL }
@@ -116,9 +91,7 @@ func (c *ControlPlane) Stop() error {
 		}
 		errs = append(errs, comp.kill())
 	}
-	if c.opts.Dir == "" {
-		errs = append(errs, os.RemoveAll(c.dir))
-	}
+	errs = append(errs, c.dir.remove())
 	if err := errors.Join(errs...); err != nil {
 		c.stopErr = fmt.Errorf("controlplane: %w", err)
 	}

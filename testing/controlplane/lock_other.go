@@ -10,3 +10,5 @@ import "context"
 func lockFile(context.Context, string, func(holder string)) (unlock func(), err error) {
 	return nil, errUnsupported
 }
+
+func tryLock(string) (unlock func(), err error) { return nil, errUnsupported }

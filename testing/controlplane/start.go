@@ -19,7 +19,7 @@ func (c *ControlPlane) start(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var err error
-	if c.pki, err = newPKI(c.dir); err != nil {
+	if c.pki, err = newPKI(c.dir.path); err != nil {
 		return err
 	}
 	c.client = probeClient(c.pki.caPEM)
