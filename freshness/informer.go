@@ -1,0 +1,181 @@
+// SPDX-FileCopyrightText: The Freshwatch Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package freshness
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
+)
+
+// Informer names an informer by what it watches. Namespace is empty for all
+// namespaces and for cluster-scoped kinds.
+//
+// The names are read off the informer's own requests. Before the first one,
+// and over HTTP/1.1, they are guessed from the type of its objects.
+type Informer struct {
+	Group, Version, Resource, Namespace string
+}
+
+// String returns resource.group/version, and the namespace if there is one.
+func (i Informer) String() string {
+	s := i.Resource
+	if i.Group != "" {
+		s += "." + i.Group
+	}
+	if i.Version != "" {
+		s += "/" + i.Version
+	}
+	if i.Namespace != "" {
+		s += " in " + i.Namespace
+	}
+	return s
+}
+
+// tracked is an informer and what is known of it. The monitor's lock guards
+// state, verdict, since and the read fields.
+type tracked struct {
+	informer cache.SharedIndexInformer
+	lw       *listerWatcher
+	guess    Informer
+
+	state   state
+	verdict Verdict
+	since   time.Time
+
+	reads [actCure]pendingRead // under way, by kind
+}
+
+// pendingRead is a read under way.
+type pendingRead struct {
+	cancel context.CancelCauseFunc // nil: none
+	since  time.Time
+}
+
+// stopReads cancels the reads that began before.
+func (t *tracked) stopReads(before time.Time, why error) {
+	for i, r := range t.reads {
+		if r.cancel != nil && r.since.Before(before) {
+			r.cancel(why)
+			t.reads[i] = pendingRead{}
+		}
+	}
+}
+
+// look observes the informer.
+func (t *tracked) look(now time.Time) observation {
+	o := observation{now: now, synced: t.informer.HasSynced(), reflected: t.informer.LastSyncResourceVersion()}
+	o.stored = t.stored(o.reflected)
+	o.stream, o.previous, o.err = t.lw.look()
+	return o
+}
+
+// stored is the resourceVersion that reads of the cache are at. With client-go's
+// AtomicFIFO gate off the store does not know it, and the reflector's, which is
+// ahead by what is still queued, has to do.
+func (t *tracked) stored(reflected string) string {
+	if rv := t.informer.GetStore().LastStoreSyncResourceVersion(); rv != "" {
+		return rv
+	}
+	return reflected
+}
+
+// name is the informer's name as far as it is known.
+func (t *tracked) name() Informer {
+	gvr, ns, ok := t.lw.resource()
+	if !ok {
+		return t.guess
+	}
+	return Informer{Group: gvr.Group, Version: gvr.Version, Resource: gvr.Resource, Namespace: ns}
+}
+
+// guessInformer makes the best of an object's type.
+func guessInformer(obj runtime.Object) Informer {
+	if obj == nil {
+		return Informer{Resource: "unknown"}
+	}
+	gvk := obj.GetObjectKind().GroupVersionKind()
+	if gvk.Kind == "" {
+		gvk = schema.GroupVersionKind{Kind: reflect.Indirect(reflect.ValueOf(obj)).Type().Name()}
+	}
+	gvr, _ := meta.UnsafeGuessKindToResource(gvk)
+	return Informer{Group: gvr.Group, Version: gvr.Version, Resource: gvr.Resource}
+}
+
+// reason says in a sentence why the verdict is what it is, and what to do.
+func (t *tracked) reason(v Verdict, now time.Time) string {
+	s := &t.state
+	switch v {
+	case Syncing:
+		return t.syncReason()
+	case Fresh:
+		return fmt.Sprintf("holds every change up to %v ago", s.bound(now).Round(time.Second))
+	case Suspect:
+		return t.suspectReason()
+	case Stalled:
+		if s.doubt != nil && s.doubt.back {
+			return fmt.Sprintf("the API server is at %s, before what this cache has already seen: the datastore went back in time", s.doubt.proof.rv)
+		}
+		return fmt.Sprintf("the API server has resourceVersion %s in its cache, this informer is at %s: its stream is dead", s.doubt.proof.rv, s.stored)
+	case ControlPlaneStalled:
+		return fmt.Sprintf("the API server's own watch cache stands at %s, behind %s: restarting this process does not help, look at the API server and its datastore", s.doubt.serverRV, s.doubt.proof.rv)
+	case Unreachable:
+		return fmt.Sprintf("reads of the API server fail, so nothing can be proven: %v", oneLine(s.readErr))
+	case Blind:
+		if s.readErr == nil {
+			return "the API server's watch cache does not follow its datastore for this kind, so a quiet informer cannot be told from a stalled one"
+		}
+		return fmt.Sprintf("the API server's answers prove nothing: %v", oneLine(s.readErr))
+	default:
+		return ""
+	}
+}
+
+func (t *tracked) syncReason() string {
+	current, _, err := t.lw.look()
+	switch {
+	case t.state.synced:
+		return "synced, but not proven fresh yet"
+	case err != nil:
+		return fmt.Sprintf("the initial list fails: %v", oneLine(err))
+	case current.id == 0 && !current.listing:
+		return "not started"
+	default:
+		return "the initial list is under way"
+	}
+}
+
+func (t *tracked) suspectReason() string {
+	d := t.state.doubt
+	switch {
+	case d == nil:
+		return "no proof for longer than allowed"
+	case d.server == serverLate:
+		return "the API server's watch cache is behind as well; asking again"
+	case d.curing:
+		return "a proof is overdue; watching anew"
+	default:
+		return "a proof is overdue; asking the API server whether it has the change"
+	}
+}
+
+// oneLine shortens an error to what fits a log line or a probe's answer.
+func oneLine(err error) string {
+	if err == nil {
+		return "no error"
+	}
+	s := strings.Join(strings.Fields(err.Error()), " ")
+	const limit = 200
+	if len(s) > limit {
+		s = s[:limit] + "..."
+	}
+	return s
+}

@@ -1,0 +1,265 @@
+// SPDX-FileCopyrightText: The Freshwatch Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package freshness
+
+import (
+	"context"
+	"net/http/httptrace"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/watchlist"
+	"k8s.io/utils/clock"
+
+	"github.com/freshwatch/freshwatch/internal/apipath"
+	"github.com/freshwatch/freshwatch/internal/streamctx"
+)
+
+// listerWatcher passes an informer's lists and watches on, remembers the stream
+// that is open, and ends it on request. Events do not go through it: the channel
+// that the reflector reads is the client's own.
+type listerWatcher struct {
+	inner       cache.ListerWatcherWithContext
+	noWatchList bool // the client says that it does not do WatchList
+	clock       clock.PassiveClock
+
+	mu       sync.Mutex
+	gvr      schema.GroupVersionResource // as seen in request paths
+	ns       string
+	current  streamInfo
+	previous streamInfo
+	expire   func() // ends the current stream; nil: none open
+	stop     func() // the same, for clients that ignore the context
+	lists    int    // lists under way
+	requests uint64 // lists and watches sent by the informer
+	err      error  // how the last request failed; nil after a success
+
+	relist     bool   // answer the next watch with "expired"
+	short      bool   // give the next watch verifyTimeout
+	refuseInit bool   // refuse streams of initial events, so that the reflector lists
+	nothing    string // the field selector that reads use
+}
+
+// streamInfo describes one watch of an informer.
+type streamInfo struct {
+	id         uint64
+	open       bool
+	initial    bool      // asked for initial events: a list and a watch in one
+	consistent bool      // those as of now, not of some earlier moment
+	short      bool      // a watch that has to prove a cure
+	cut        bool      // ended by us
+	listing    bool      // a LIST is under way
+	startRV    string    // as asked for
+	began      time.Time // the request was about to be sent
+	answered   time.Time // its headers came
+	deadline   time.Time // the server ends it then
+	ended      time.Time // the reflector let go of it
+}
+
+// endedEarly tells whether somebody else ended a watch that had to prove a cure
+// before its bookmark was due.
+func (s streamInfo) endedEarly() bool {
+	return s.short && !s.open && !s.cut && s.ended.Before(s.deadline.Add(-pretimeoutAtLast))
+}
+
+var (
+	_ cache.ListerWatcher            = (*listerWatcher)(nil)
+	_ cache.ListerWatcherWithContext = (*listerWatcher)(nil)
+)
+
+func newListerWatcher(lw cache.ListerWatcher, c clock.PassiveClock) *listerWatcher {
+	return &listerWatcher{
+		inner:       cache.ToListerWatcherWithContext(lw),
+		noWatchList: watchlist.DoesClientNotSupportWatchListSemantics(lw),
+		clock:       c,
+		nothing:     nothing,
+	}
+}
+
+// IsWatchListSemanticsUnSupported passes on what client-go's reflector asks of
+// a ListerWatcher before it streams initial events.
+func (l *listerWatcher) IsWatchListSemanticsUnSupported() bool { return l.noWatchList }
+
+// List implements cache.Lister.
+func (l *listerWatcher) List(opts metav1.ListOptions) (runtime.Object, error) {
+	return l.ListWithContext(context.Background(), opts)
+}
+
+// Watch implements cache.Watcher.
+func (l *listerWatcher) Watch(opts metav1.ListOptions) (watch.Interface, error) {
+	return l.WatchWithContext(context.Background(), opts)
+}
+
+// ListWithContext implements cache.ListerWithContext.
+func (l *listerWatcher) ListWithContext(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+	l.mu.Lock()
+	l.lists++
+	l.requests++
+	l.mu.Unlock()
+	obj, err := l.inner.ListWithContext(l.learn(ctx), opts)
+	l.mu.Lock()
+	l.lists--
+	l.err = err
+	l.mu.Unlock()
+	return obj, err
+}
+
+// WatchWithContext implements cache.WatcherWithContext.
+func (l *listerWatcher) WatchWithContext(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+	sctx := streamctx.New(l.learn(ctx))
+	id, err := l.begin(sctx, &opts)
+	if err != nil {
+		sctx.Release()
+		return nil, err
+	}
+	w, err := l.inner.WatchWithContext(sctx, opts)
+	if err != nil {
+		cut := sctx.Expired()
+		sctx.Release()
+		l.end(id, err)
+		if cut {
+			// Cut while waiting for headers. An empty watch makes the reflector
+			// watch again; the error would make it relist.
+			return watch.NewEmptyWatch(), nil
+		}
+		return nil, err
+	}
+	l.answered(id, w.Stop)
+	return &stream{Interface: w, ctx: sctx, ended: func() { l.end(id, nil) }}, nil
+}
+
+// begin opens the books on a new stream, or refuses it as a cure demands.
+func (l *listerWatcher) begin(sctx *streamctx.Context, opts *metav1.ListOptions) (uint64, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	initial := opts.SendInitialEvents != nil && *opts.SendInitialEvents
+	if initial && l.refuseInit {
+		return 0, apierrors.NewBadRequest("freshness: the stream of initial events did not end in time; list instead")
+	}
+	if l.relist && !initial {
+		l.relist = false
+		return 0, apierrors.NewResourceExpired("freshness: a relist is due")
+	}
+	now := l.clock.Now()
+	next := streamInfo{
+		id: l.current.id + 1, open: true, initial: initial,
+		consistent: initial && opts.ResourceVersion == "",
+		startRV:    opts.ResourceVersion, began: now, answered: now,
+	}
+	if l.short && !initial {
+		seconds := int64(verifyTimeout / time.Second)
+		opts.TimeoutSeconds = &seconds
+		next.short = true
+	}
+	l.short, l.relist = false, false
+	if opts.TimeoutSeconds != nil {
+		next.deadline = now.Add(time.Duration(*opts.TimeoutSeconds) * time.Second)
+	}
+	if l.current.id > 0 {
+		l.previous = l.current
+	}
+	l.current, l.expire, l.stop = next, sctx.Expire, nil
+	l.requests++
+	return next.id, nil
+}
+
+func (l *listerWatcher) answered(id uint64, stop func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.err = nil
+	if l.current.id == id {
+		l.current.answered, l.stop = l.clock.Now(), stop
+	}
+}
+
+func (l *listerWatcher) end(id uint64, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err != nil {
+		l.err = err
+	}
+	if l.current.id == id && l.current.open {
+		l.current.open, l.current.ended = false, l.clock.Now()
+		l.expire, l.stop = nil, nil
+	}
+}
+
+// cure prepares the next requests for the rung and ends the open stream, if
+// any, so that they come at once.
+func (l *listerWatcher) cure(r Rung) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.short = r == Resume
+	l.relist = r != Resume
+	l.refuseInit = l.refuseInit || r == List
+	switch {
+	case l.expire == nil:
+	case l.current.cut && l.stop != nil:
+		// Cut before and still open: this client does not look at its context. Its
+		// own Stop may cost a relist, but ends the stream.
+		l.stop()
+	default:
+		l.current.cut = true
+		l.expire()
+	}
+}
+
+// look returns the open stream, the one before it, and how the last request
+// failed.
+func (l *listerWatcher) look() (current, previous streamInfo, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	current = l.current
+	current.listing = l.lists > 0
+	return current, l.previous, l.err
+}
+
+// learn adds a trace to ctx that reads the resource and namespace off the
+// request's path, which the client's closures keep to themselves. HTTP/2 only;
+// with HTTP/1.1 the names stay guesses.
+func (l *listerWatcher) learn(ctx context.Context) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		WroteHeaderField: func(key string, value []string) {
+			if key != ":path" || len(value) != 1 {
+				return
+			}
+			if gvr, ns, ok := apipath.Parse(value[0]); ok {
+				l.mu.Lock()
+				l.gvr, l.ns = gvr, ns
+				l.mu.Unlock()
+			}
+		},
+	})
+}
+
+// resource returns what learn has seen.
+func (l *listerWatcher) resource() (schema.GroupVersionResource, string, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.gvr, l.ns, l.gvr.Resource != ""
+}
+
+// stream is the watch that the reflector reads. It adds nothing to the channel.
+type stream struct {
+	watch.Interface
+	ctx   *streamctx.Context
+	ended func()
+	once  sync.Once
+}
+
+// Stop implements watch.Interface. The reflector calls it whenever it has done
+// with a watch, however that ended.
+func (s *stream) Stop() {
+	s.once.Do(func() {
+		s.ended()
+		s.Interface.Stop()
+		s.ctx.Release()
+	})
+}

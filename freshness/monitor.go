@@ -1,0 +1,253 @@
+// SPDX-FileCopyrightText: The Freshwatch Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package freshness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
+)
+
+// Monitor proves informers fresh, and cures those that are not. Make one with
+// New, give its NewInformer to the cache, and run it with Start.
+//
+// A Monitor is a manager.Runnable for every replica, a healthz.Checker through
+// Check, and a prometheus.Collector. All methods are safe for concurrent use.
+type Monitor struct {
+	opts   Options
+	limits limits
+	clock  clock.WithTicker
+	descs  descs
+
+	results chan result
+	slots   chan struct{}
+	reads   sync.WaitGroup
+
+	mu        sync.Mutex
+	started   bool
+	log       logr.Logger
+	informers []*tracked
+	events    []Event // to be told once the lock is free
+}
+
+// result is the answer to a read.
+type result struct {
+	informer *tracked
+	kind     actionKind
+	answer   answer
+}
+
+// errReadTimeout ends a read that takes too long.
+var errReadTimeout = errors.New("no answer in time")
+
+// New returns a Monitor. It fails if an option is out of range, naming the
+// option, its value and the rule.
+func New(opts Options) (*Monitor, error) {
+	opts, err := opts.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	return &Monitor{
+		opts:    opts,
+		limits:  opts.limits(),
+		clock:   opts.Clock,
+		descs:   newDescs(),
+		results: make(chan result),
+		slots:   make(chan struct{}, opts.ConcurrentReads),
+		log:     opts.Logger,
+	}, nil
+}
+
+// NewInformer makes a SharedIndexInformer like cache.NewSharedIndexInformer and
+// has it monitored. It has the signature that controller-runtime's
+// cache.Options.NewInformer wants, and serves plain client-go as well.
+//
+// The informer is monitored from the first look after it was made until it
+// stops.
+func (m *Monitor) NewInformer(lw cache.ListerWatcher, obj runtime.Object, resync time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
+	wrapped := newListerWatcher(lw, m.clock)
+	inf := cache.NewSharedIndexInformer(wrapped, obj, resync, indexers)
+	m.add(inf, wrapped, guessInformer(obj))
+	return inf
+}
+
+// WrapListerWatcher wraps lw for an informer that is made elsewhere, such as
+// with cache.NewSharedIndexInformerWithOptions. Pass the result to that and to
+// Track.
+func (m *Monitor) WrapListerWatcher(lw cache.ListerWatcher) cache.ListerWatcher {
+	return newListerWatcher(lw, m.clock)
+}
+
+// Track monitors an informer whose ListerWatcher came from WrapListerWatcher.
+// name is used until the informer's own requests tell better; it may be zero.
+func (m *Monitor) Track(inf cache.SharedIndexInformer, lw cache.ListerWatcher, name Informer) error {
+	wrapped, ok := lw.(*listerWatcher)
+	if !ok {
+		return fmt.Errorf("freshness: Track wants a ListerWatcher from WrapListerWatcher, got %T", lw)
+	}
+	if inf == nil {
+		return errors.New("freshness: Track wants an informer, got nil")
+	}
+	if name.Resource == "" {
+		name.Resource = "unknown"
+	}
+	m.add(inf, wrapped, name)
+	return nil
+}
+
+func (m *Monitor) add(inf cache.SharedIndexInformer, lw *listerWatcher, guess Informer) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.informers = append(m.informers, &tracked{
+		informer: inf, lw: lw, guess: guess,
+		state: state{limits: m.limits}, since: m.clock.Now(),
+	})
+}
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable: standby replicas
+// serve webhooks from the same caches, so they are monitored too.
+func (m *Monitor) NeedLeaderElection() bool { return false }
+
+// Start monitors until ctx ends. It fails if the monitor was started before.
+func (m *Monitor) Start(ctx context.Context) error {
+	m.mu.Lock()
+	if m.started {
+		m.mu.Unlock()
+		return errors.New("freshness: the monitor was started before")
+	}
+	m.started = true
+	if m.log.GetSink() == nil {
+		m.log = logr.FromContextOrDiscard(ctx).WithName("freshness")
+	}
+	m.mu.Unlock()
+
+	defer m.reads.Wait()
+	timer := m.clock.NewTimer(tick)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case r := <-m.results:
+			m.take(r)
+		case <-timer.C():
+			m.sweep(ctx)
+			timer.Reset(tick)
+		}
+	}
+}
+
+// sweep looks at every informer once.
+func (m *Monitor) sweep(ctx context.Context) {
+	m.mu.Lock()
+	now := m.clock.Now()
+	kept := m.informers[:0]
+	for _, t := range m.informers {
+		if t.informer.IsStopped() {
+			t.stopReads(now.Add(1), context.Canceled)
+			continue
+		}
+		kept = append(kept, t)
+		t.stopReads(now.Add(-m.opts.ReadTimeout), errReadTimeout)
+		for _, a := range t.state.step(t.look(now)) {
+			m.do(ctx, t, a)
+		}
+		m.conclude(t, now)
+	}
+	clear(m.informers[len(kept):])
+	m.informers = kept
+	m.tell()
+}
+
+// take hands an answer to the informer that asked.
+func (m *Monitor) take(r result) {
+	m.mu.Lock()
+	t := r.informer
+	t.reads[r.kind] = pendingRead{}
+	if r.kind == actProbe {
+		t.state.onProbe(r.answer)
+	} else {
+		t.state.onRead(r.answer)
+	}
+	m.conclude(t, r.answer.received)
+	m.tell()
+}
+
+// conclude collects what a step brought about, and a change of verdict. The
+// caller holds the lock.
+func (m *Monitor) conclude(t *tracked, now time.Time) {
+	name := t.name()
+	for _, e := range t.state.events {
+		e.Informer = name
+		m.events = append(m.events, e)
+	}
+	t.state.events = t.state.events[:0]
+	if v := t.state.verdict(now); v != t.verdict {
+		m.events = append(m.events, Event{
+			Time: now, Informer: name, Type: VerdictChanged,
+			Verdict: v, Previous: t.verdict, Reason: t.reason(v, now),
+		})
+		t.verdict, t.since = v, now
+	}
+}
+
+// tell releases the lock and reports the collected events.
+func (m *Monitor) tell() {
+	events := m.events
+	m.events = nil
+	m.mu.Unlock()
+	for _, e := range events {
+		logEvent(m.log, e)
+		if m.opts.Observer != nil {
+			m.opts.Observer(e)
+		}
+	}
+}
+
+// do starts what a state asked for. The caller holds the lock.
+func (m *Monitor) do(ctx context.Context, t *tracked, a action) {
+	if a.kind == actCure {
+		t.lw.cure(a.rung)
+		return
+	}
+	readCtx, cancel := context.WithCancelCause(t.lw.learn(ctx))
+	t.reads[a.kind] = pendingRead{cancel, m.clock.Now()}
+	m.reads.Go(func() {
+		defer cancel(nil)
+		r := result{informer: t, kind: a.kind, answer: m.ask(readCtx, t, a)}
+		select {
+		case m.results <- r:
+		case <-ctx.Done():
+		}
+	})
+}
+
+// ask performs a read.
+func (m *Monitor) ask(ctx context.Context, t *tracked, a action) answer {
+	var ans answer
+	select {
+	case m.slots <- struct{}{}:
+		defer func() { <-m.slots }()
+	case <-ctx.Done():
+	}
+	ans.stored = t.stored(t.informer.LastSyncResourceVersion())
+	ans.sent = m.clock.Now()
+	if a.kind == actProbe {
+		ans.rv, ans.err = t.lw.probe(ctx)
+	} else {
+		ans.rv, ans.err = t.lw.readVersion(ctx)
+	}
+	if ans.err != nil && context.Cause(ctx) != nil {
+		ans.err = context.Cause(ctx)
+	}
+	ans.state, ans.received = classify(ans.err), m.clock.Now()
+	return ans
+}

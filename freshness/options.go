@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: The Freshwatch Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package freshness
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/utils/clock"
+)
+
+const (
+	// DefaultMaxStaleness leaves room for one bookmark period (at most 61.25 s in
+	// apiserver 0.37), the read before it, and a renewed watch where no bookmark
+	// can be waited for. It is also the least: below it healthy, quiet informers
+	// would need more than one read and no renewal a minute.
+	DefaultMaxStaleness = 75 * time.Second
+	// DefaultFailAfter lets every rung be tried twice before a restart is asked
+	// for.
+	DefaultFailAfter = 5 * time.Minute
+	// DefaultSyncTimeout is the shortest time after which the reflector itself
+	// would end a watch (5 to 10 min in client-go 0.37).
+	DefaultSyncTimeout = 5 * time.Minute
+	// DefaultReadTimeout is three times what a kube-apiserver takes to answer a
+	// consistent LIST while its watch cache is frozen (3 s in 1.37).
+	DefaultReadTimeout = 10 * time.Second
+	// DefaultConcurrentReads bounds the load that a monitor can put on an API
+	// server that answers slowly.
+	DefaultConcurrentReads = 10
+
+	// tick is how often informers are looked at: two locks and two strings each.
+	tick = 500 * time.Millisecond
+)
+
+// Options configures a Monitor. The zero value is ready for use.
+type Options struct {
+	// MaxStaleness is how old the newest proof may be for the verdict Fresh.
+	// It changes no request: proofs come as often as bookmarks do.
+	//
+	// Defaults to 75s, which is also the least.
+	MaxStaleness time.Duration
+
+	// FailAfter is how long an informer has to be Stalled, all cures failing,
+	// before Check fails.
+	//
+	// Defaults to 5m. At least MaxStaleness, so that the cures had their time.
+	FailAfter time.Duration
+
+	// SyncTimeout bounds a stream of initial events (WatchList). One that lasts
+	// longer is ended, and the informer lists instead, which has no such bound.
+	//
+	// Defaults to 5m. At least 1s. Raise it where the first list of a kind takes
+	// longer than that over your network.
+	SyncTimeout time.Duration
+
+	// ReadTimeout bounds each read of the API server. A read that takes longer
+	// counts as failed, and says nothing about the informer.
+	//
+	// Defaults to 10s. At least 4s, since a server with a frozen watch cache
+	// answers after 3s.
+	ReadTimeout time.Duration
+
+	// ConcurrentReads is how many reads of one monitor are under way at most.
+	//
+	// Defaults to 10. At least 1.
+	ConcurrentReads int
+
+	// DisabledCures are not tried. With all disabled the monitor only watches.
+	DisabledCures []Rung
+
+	// Observer, if set, is told of everything that happens to every informer, in
+	// order, from one goroutine. It must return soon: the monitor waits for it.
+	Observer func(Event)
+
+	// Logger gets one line for each change of verdict and each cure.
+	//
+	// Defaults to the logger in Start's context.
+	Logger logr.Logger
+
+	// Clock is for tests.
+	//
+	// Defaults to the real clock.
+	Clock clock.WithTicker
+}
+
+// withDefaults returns o completed and checked.
+func (o Options) withDefaults() (Options, error) {
+	def(&o.MaxStaleness, DefaultMaxStaleness)
+	def(&o.FailAfter, max(DefaultFailAfter, o.MaxStaleness))
+	def(&o.SyncTimeout, DefaultSyncTimeout)
+	def(&o.ReadTimeout, DefaultReadTimeout)
+	def(&o.ConcurrentReads, DefaultConcurrentReads)
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	for _, c := range []struct {
+		name     string
+		got, min time.Duration
+		why      string
+	}{
+		{"MaxStaleness", o.MaxStaleness, DefaultMaxStaleness, "bookmarks come about once a minute"},
+		{"FailAfter", o.FailAfter, o.MaxStaleness, "MaxStaleness, so that cures come first"},
+		{"SyncTimeout", o.SyncTimeout, time.Second, "an initial list takes time"},
+		{"ReadTimeout", o.ReadTimeout, 4 * time.Second, "a server with a frozen watch cache answers after 3s"},
+	} {
+		if c.got < c.min {
+			return o, fmt.Errorf("freshness: Options.%s is %v, but must be at least %v (%s)", c.name, c.got, c.min, c.why)
+		}
+	}
+	if o.ConcurrentReads < 1 {
+		return o, fmt.Errorf("freshness: Options.ConcurrentReads is %d, but must be at least 1", o.ConcurrentReads)
+	}
+	for _, r := range o.DisabledCures {
+		if r < Resume || r > List {
+			return o, fmt.Errorf("freshness: Options.DisabledCures holds %v, but the cures are %v, %v and %v", r, Resume, Relist, List)
+		}
+	}
+	return o, nil
+}
+
+func (o Options) limits() limits {
+	l := limits{maxStaleness: o.MaxStaleness, syncTimeout: o.SyncTimeout, tick: tick}
+	for _, r := range []Rung{Resume, Relist, List} {
+		if !slices.Contains(o.DisabledCures, r) {
+			l.cures = append(l.cures, r)
+		}
+	}
+	return l
+}
+
+func def[T comparable](v *T, d T) {
+	var zero T
+	if *v == zero {
+		*v = d
+	}
+}

@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The Freshwatch Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package freshness
+
+import "time"
+
+// How kube-apiserver times the bookmarks of one watch (apiserver 0.37,
+// pkg/storage/cacher: watcherBookmarkTimeBuckets, nextBookmarkTime,
+// dispatchEvents): 60 s after the last one, put into buckets of one second and
+// looked at every 1 to 1.25 s, and once 2 s before the watch's own time-out.
+const (
+	bookmarkEarliest  = 59 * time.Second
+	bookmarkLatest    = 61250 * time.Millisecond
+	pretimeoutBefore  = 3 * time.Second
+	pretimeoutAtLast  = 750 * time.Millisecond
+	unknownPhaseWidth = bookmarkLatest
+)
+
+// window is a span of time within which something happens once.
+type window struct{ from, to time.Time }
+
+func (w window) width() time.Duration { return w.to.Sub(w.from) }
+
+// phase predicts when the API server sends the next bookmark on a stream, by
+// interval arithmetic: it never claims to know more than what it saw, so a
+// prediction may be wide but is not wrong.
+type phase struct {
+	last     window    // when the last bookmark was sent, or the stream began
+	seen     window    // movements of the resourceVersion inside the next window
+	deadline time.Time // when the server ends the stream; zero: unknown
+}
+
+// newPhase is the phase of a stream that began within began and whose server
+// ends it at deadline.
+func newPhase(began window, deadline time.Time) phase {
+	return phase{last: began, deadline: deadline}
+}
+
+// next returns the window of the next bookmark.
+func (p phase) next() window {
+	w := window{p.last.from.Add(bookmarkEarliest), p.last.to.Add(bookmarkLatest)}
+	if p.deadline.IsZero() {
+		return w
+	}
+	if t := p.deadline.Add(-pretimeoutBefore); t.Before(w.from) {
+		w.from = t
+	}
+	if t := p.deadline.Add(-pretimeoutAtLast); t.Before(w.to) {
+		w.to = t
+	}
+	return w
+}
+
+// observe notes that the resourceVersion moved somewhere between from and to.
+// Whether a bookmark or an event moved it cannot be told, and need not be: the
+// bookmark is one of the movements within its window.
+func (p phase) observe(from, to time.Time) phase {
+	n := p.next()
+	if to.Before(n.from) || from.After(n.to) {
+		return p
+	}
+	if from.Before(n.from) {
+		from = n.from
+	}
+	if p.seen == (window{}) {
+		p.seen.from = from
+	}
+	p.seen.to = to
+	return p
+}
+
+// roll moves past the windows that have closed by now and tells whether any
+// has.
+func (p phase) roll(now time.Time) (phase, bool) {
+	rolled := false
+	for n := p.next(); now.After(n.to); n = p.next() {
+		rolled = true
+		if !p.deadline.IsZero() && n.to.Equal(p.deadline.Add(-pretimeoutAtLast)) {
+			p.deadline = time.Time{} // the last bookmark of this stream
+		}
+		p.last = n
+		if p.seen != (window{}) {
+			p.last = p.seen
+		}
+		p.seen = window{}
+		if p.last.width() > unknownPhaseWidth {
+			p.last = window{p.last.to.Add(-unknownPhaseWidth), p.last.to}
+		}
+	}
+	return p, rolled
+}

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: The Freshwatch Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package freshness
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// noName is longer than the 63 characters that a namespace's name may have, so
+// nothing is ever called that.
+const noName = "freshwatch-selects-nothing-0000000000000000000000000000000000000000"
+
+// Selectors that match no object, and cost the server a map look-up rather than
+// a walk over the kind: name and namespace together are a key, and the name
+// alone is for kinds without namespaces. Some of those refuse the first, since
+// they do not know metadata.namespace as a field. An informer's own field
+// selector takes the place of either.
+const (
+	nothing              = "metadata.namespace=" + noName + ",metadata.name=" + noName
+	nothingClusterScoped = "metadata.name=" + noName
+)
+
+// readVersion asks the API server for the resourceVersion that everything
+// committed so far is at, through the informer's own List: with its credentials,
+// its namespace and, where it has any, its selectors. A consistent LIST also
+// makes the server's watch cache catch up, so that the next bookmark on the
+// informer's stream carries at least the same resourceVersion.
+func (l *listerWatcher) readVersion(ctx context.Context) (string, error) {
+	return l.listNothing(ctx, metav1.ListOptions{})
+}
+
+// probe asks at which resourceVersion the server's watch cache for this kind
+// stands: a LIST at resourceVersion 0 is answered from the cache as it is, at
+// once. A LIST not older than a given resourceVersion would say the same, but
+// where the cache is behind it waits for 3 s and answers 504 with Retry-After,
+// which client-go repeats ten times before it tells (client-go 0.37,
+// rest/with_retry.go).
+func (l *listerWatcher) probe(ctx context.Context) (string, error) {
+	return l.listNothing(ctx, metav1.ListOptions{ResourceVersion: "0"})
+}
+
+func (l *listerWatcher) listNothing(ctx context.Context, opts metav1.ListOptions) (string, error) {
+	l.mu.Lock()
+	opts.FieldSelector = l.nothing
+	l.mu.Unlock()
+	opts.Limit = 1
+	list, err := l.inner.ListWithContext(ctx, opts)
+	if apierrors.IsBadRequest(err) && opts.FieldSelector == nothing {
+		l.mu.Lock()
+		l.nothing = nothingClusterScoped
+		l.mu.Unlock()
+		return l.listNothing(ctx, opts)
+	}
+	if err != nil {
+		return "", err
+	}
+	m, err := meta.ListAccessor(list)
+	if err != nil {
+		return "", fmt.Errorf("reading the resourceVersion of a list: %w", err)
+	}
+	return m.GetResourceVersion(), nil
+}
+
+// classify says what a failed read means. Whatever keeps the question from
+// being answered is Unreachable; an answer that no repetition will change is
+// Blind.
+func classify(err error) readState {
+	switch {
+	case err == nil:
+		return readOK
+	case apierrors.IsForbidden(err), apierrors.IsNotFound(err), apierrors.IsMethodNotSupported(err):
+		return readBlind
+	default:
+		return readUnreachable
+	}
+}

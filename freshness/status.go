@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The Freshwatch Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package freshness
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Status is what is known of one informer at one moment.
+type Status struct {
+	Informer Informer
+	Verdict  Verdict
+	// Reason is a sentence for a person.
+	Reason string
+	// Since is when the verdict was reached.
+	Since time.Time
+	// FreshAsOf is the latest moment for which the cache is proven to hold every
+	// change committed before it; zero while nothing is proven.
+	FreshAsOf time.Time
+	// Staleness is the staleness bound: now minus FreshAsOf. Zero while nothing
+	// is proven.
+	Staleness time.Duration
+	// ResourceVersion is what reads of the cache are at.
+	ResourceVersion string
+	// Reads, Proofs, Doubts count requests made to prove, proofs that succeeded
+	// and proofs that were overdue.
+	Reads, Proofs, Doubts uint64
+	// Cures and ProvenCures count what was tried and what helped, by Rung.
+	Cures, ProvenCures map[Rung]uint64
+
+	stalledFor time.Duration // since the doubt that made it Stalled; else zero
+}
+
+// Status returns every informer's status, sorted by name. It does no I/O.
+func (m *Monitor) Status() []Status {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.clock.Now()
+	out := make([]Status, 0, len(m.informers))
+	for _, t := range m.informers {
+		out = append(out, t.status(now))
+	}
+	slices.SortFunc(out, func(a, b Status) int { return cmp.Compare(a.Informer.String(), b.Informer.String()) })
+	return out
+}
+
+func (t *tracked) status(now time.Time) Status {
+	s := &t.state
+	v := s.verdict(now)
+	st := Status{
+		Informer: t.name(), Verdict: v, Reason: t.reason(v, now), Since: t.since,
+		FreshAsOf: s.freshAsOf, ResourceVersion: s.stored,
+		Reads: s.counters.reads, Proofs: s.counters.proofs, Doubts: s.counters.doubts,
+		Cures: map[Rung]uint64{}, ProvenCures: map[Rung]uint64{},
+	}
+	if v != t.verdict {
+		st.Since = now
+	}
+	if !s.freshAsOf.IsZero() {
+		st.Staleness = s.bound(now)
+	}
+	if v == Stalled {
+		st.stalledFor = now.Sub(s.doubt.since)
+	}
+	for r := range rungNames {
+		st.Cures[Rung(r)], st.ProvenCures[Rung(r)] = s.counters.cures[r], s.counters.provenCures[r]
+	}
+	return st
+}
+
+// ErrStalled is matched by the error of Check.
+var ErrStalled = errors.New("freshness: stalled")
+
+// Check implements controller-runtime's healthz.Checker. It fails while an
+// informer is Stalled and has been for FailAfter, and for no other reason: not
+// while the API server cannot be reached, not while its own watch cache stands
+// still, not while an informer syncs. It takes one lock and does no I/O. Use it
+// for liveness, never for readiness: a stalled cache still serves webhooks.
+//
+// The error matches ErrStalled and names each such informer with its verdict,
+// bound and limit.
+func (m *Monitor) Check(*http.Request) error {
+	var failed []string
+	for _, st := range m.Status() {
+		if failsLiveness(st.Verdict, st.stalledFor, m.opts.FailAfter) {
+			failed = append(failed, fmt.Sprintf("%v: %v for %v (limit %v), fresh as of %v ago",
+				st.Informer, st.Verdict, st.stalledFor.Round(time.Second), m.opts.FailAfter, st.Staleness.Round(time.Second)))
+		}
+	}
+	if len(failed) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", ErrStalled, strings.Join(failed, "; "))
+}
