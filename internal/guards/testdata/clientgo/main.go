@@ -7,17 +7,23 @@ package main
 
 import (
 	"fmt"
+	"log"
+	"os"
 
-	"k8s.io/client-go/informers"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
 )
 
 func main() {
 	client, err := kubernetes.NewForConfig(&rest.Config{Host: "https://127.0.0.1:6443"})
 	if err != nil {
-		panic(err)
+		log.Print(err)
+		os.Exit(1)
 	}
-	informer := informers.NewSharedInformerFactory(client, 0).Core().V1().ConfigMaps().Informer()
+	configMaps := cache.NewListWatchFromClient(client.CoreV1().RESTClient(), "configmaps", corev1.NamespaceAll, fields.Everything())
+	informer := cache.NewSharedIndexInformer(configMaps, &corev1.ConfigMap{}, 0, cache.Indexers{})
 	fmt.Println("synced:", informer.HasSynced())
 }
