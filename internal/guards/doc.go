@@ -9,6 +9,7 @@
 //   - The module can be taken with go get by a program that has nothing yet, and
 //     what its go.mod gains is known by name (goget_test.go).
 //   - Every Go file says who holds its licence (headers_test.go).
+//   - No test sleeps but in a testing/synctest bubble (sleeps_test.go).
 //   - Every Go snippet in a Markdown file is a compiled Example, word for word
 //     (snippets_test.go), and every relative link leads somewhere (links_test.go).
 //   - Every make target describes itself, and make rename leaves a module that

@@ -4,7 +4,6 @@
 package guards
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
 	"go/ast"
@@ -14,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,9 +23,12 @@ import (
 var update = flag.Bool("update", false, "rewrite the Go snippets of the Markdown files from the Examples they name")
 
 // snippet matches a fenced Go block together with the comment above it, if there
-// is one, that names the function it is the body of:
+// is one, that names the function it shows:
 //
 //	<!-- example: freshness/example_test.go Example -->
+//
+// Of an Example that is the body, as in the package's documentation; of any other
+// function the whole of it.
 //
 // Its groups are the comment with its newline, the file, the function and the code.
 var snippet = regexp.MustCompile("(?ms)(^<!-- example: (\\S+) (\\S+) -->\n)?^```go\n(.*?)^```$")
@@ -57,8 +60,8 @@ func TestSnippetsAreExamples(t *testing.T) {
 	}
 }
 
-// withExamples returns doc with the content of each Go snippet replaced by the
-// body of the function it names. A Go snippet that names none is an error: it
+// withExamples returns doc with the content of each Go snippet replaced by
+// what it shows of the function it names. A Go snippet that names none is an error: it
 // would be code that nobody compiles. Other languages may stand as they are.
 func withExamples(doc string, readSource func(file string) (string, error)) (string, error) {
 	var out strings.Builder
@@ -73,11 +76,11 @@ func withExamples(doc string, readSource func(file string) (string, error)) (str
 		if err != nil {
 			return "", err
 		}
-		body, err := functionBody(source, function)
+		code, err := shown(source, function)
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", file, err)
 		}
-		out.WriteString(doc[end:m[8]] + body)
+		out.WriteString(doc[end:m[8]] + code)
 		end = m[9]
 	}
 	return out.String() + doc[end:], nil
@@ -86,35 +89,48 @@ func withExamples(doc string, readSource func(file string) (string, error)) (str
 // output is where the part of an Example starts that is only for go test.
 var output = regexp.MustCompile("(?m)^// (Unordered o|O)utput:")
 
-// functionBody returns what stands between the braces of a function, formatted as
-// a piece of code of its own and without an Example's expected output.
-func functionBody(source, function string) (string, error) {
+// shown returns what a snippet shows of a function: the body of an Example,
+// formatted as a piece of code of its own and without its expected output, or any
+// other function with its comment.
+func shown(source, function string) (string, error) {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "", source, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
 		return "", err
 	}
-	for _, decl := range file.Decls {
+	i := slices.IndexFunc(file.Decls, func(decl ast.Decl) bool {
 		f, ok := decl.(*ast.FuncDecl)
-		if !ok || f.Name.Name != function {
-			continue
-		}
-		from, to := fset.Position(f.Body.Lbrace).Offset+1, fset.Position(f.Body.Rbrace).Offset
-		// Without white space around it, the body is formatted without indentation.
-		body, err := format.Source([]byte(strings.TrimSpace(source[from:to])))
-		if err != nil {
-			return "", err
-		}
-		if at := output.FindIndex(body); at != nil {
-			body = bytes.TrimRight(body[:at[0]], "\n")
-		}
-		return string(body) + "\n", nil
+		return ok && f.Recv == nil && f.Name.Name == function
+	})
+	if i < 0 {
+		return "", fmt.Errorf("no function %s", function)
 	}
-	return "", fmt.Errorf("no function %s", function)
+	text := func(from, to token.Pos) string {
+		return source[fset.Position(from).Offset:fset.Position(to).Offset]
+	}
+	f := file.Decls[i].(*ast.FuncDecl)
+	if !strings.HasPrefix(function, "Example") {
+		from := f.Pos()
+		if f.Doc != nil {
+			from = f.Doc.Pos()
+		}
+		return text(from, f.End()) + "\n", nil
+	}
+	// Without white space around it, the body is formatted without indentation.
+	body, err := format.Source([]byte(strings.TrimSpace(text(f.Body.Lbrace+1, f.Body.Rbrace))))
+	if err != nil {
+		return "", err
+	}
+	if at := output.FindIndex(body); at != nil {
+		body = body[:at[0]]
+	}
+	return strings.TrimRight(string(body), "\n") + "\n", nil
 }
 
 func TestWithExamples(t *testing.T) {
-	const source = "package p\n\nfunc Example() {\n\t// Why.\n\tif true {\n\t\tf()\n\t}\n\n\t// Output:\n\t// fresh\n}\n"
+	const whole = "// newManager is shown whole.\nfunc newManager() {\n\tf()\n}\n"
+	const source = "package p\n\nfunc Example() {\n\t// Why.\n\tif true {\n\t\tf()\n\t}\n\n\t// Output:\n\t// fresh\n}\n\n" +
+		"func other() {}\n\n" + whole
 	read := func(file string) (string, error) {
 		if file != "p/example_test.go" {
 			return "", os.ErrNotExist
@@ -129,6 +145,7 @@ func TestWithExamples(t *testing.T) {
 	}{
 		{name: "equal", doc: "Text.\n\n" + comment + "```go\n" + body + "```\n\nMore.\n", want: "Text.\n\n" + comment + "```go\n" + body + "```\n\nMore.\n"},
 		{name: "outdated", doc: comment + "```go\ng()\n```\n", want: comment + "```go\n" + body + "```\n"},
+		{name: "no Example", doc: "<!-- example: p/example_test.go newManager -->\n```go\n```\n", want: "<!-- example: p/example_test.go newManager -->\n```go\n" + whole + "```\n"},
 		{name: "other language", doc: "```text\ngo get\n```\n", want: "```text\ngo get\n```\n"},
 		{name: "nameless", doc: "```go\ng()\n```\n", fails: true},
 		{name: "second one nameless", doc: comment + "```go\n" + body + "```\n\n```go\ng()\n```\n", fails: true},
