@@ -15,7 +15,7 @@ import (
 
 // maxAddedPackages bounds what a plain client-go program gains from one core
 // package, the module's own packages aside. Measured with client-go 0.37 and
-// client_golang 1.25: 16 packages, nearly all of them the Prometheus client's;
+// client_golang 1.25: 15 packages, nearly all of them the Prometheus client's;
 // controller-runtime would be 228.
 const maxAddedPackages = 30
 
