@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Freshwatch Authors
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build unix
+
 package controlplane
 
 import (

@@ -5,7 +5,9 @@ package controlplane
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -25,8 +27,11 @@ func isStopped(pid int) (bool, error) {
 	}
 	for _, thread := range threads {
 		stat, err := os.ReadFile(thread)
-		if err != nil {
+		switch {
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ESRCH):
 			return false, nil // The thread ended in between: look again.
+		case err != nil:
+			return false, err
 		}
 		// The state is the field after the command, which is in parentheses and may itself contain some.
 		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])

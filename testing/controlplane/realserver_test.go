@@ -8,7 +8,6 @@ package controlplane
 import (
 	"context"
 	"errors"
-	"net"
 	"os"
 	"strings"
 	"testing"
@@ -37,6 +36,9 @@ func realContext(t *testing.T) context.Context {
 // startReal starts a control plane and stops it with the test.
 func startReal(t *testing.T, opts Options) *ControlPlane {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts a real control plane")
+	}
 	c, err := Start(context.Background(), opts)
 	if err != nil {
 		t.Fatal(err)
@@ -208,53 +210,6 @@ func testRealPause(t *testing.T, c *ControlPlane, admin kubernetes.Interface) {
 	}
 }
 
-// listRV returns the current resourceVersion of ConfigMaps.
-func listRV(t *testing.T, client kubernetes.Interface) int {
-	t.Helper()
-	list, err := client.CoreV1().ConfigMaps("default").List(realContext(t), metav1.ListOptions{Limit: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return number(t, list.ResourceVersion)
-}
-
-func testRealRewind(t *testing.T, c *ControlPlane, admin kubernetes.Interface) {
-	if err := createConfigMap(realContext(t), admin, "before-checkpoint"); err != nil {
-		t.Fatal(err)
-	}
-	checkpoint, err := c.Checkpoint(realContext(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 2 { // A checkpoint can be used more than once.
-		for i := range 200 {
-			if err := createConfigMap(realContext(t), admin, "after-checkpoint-"+string(rune('a'+i%26))+string(rune('a'+i/26))); err != nil {
-				t.Fatal(err)
-			}
-		}
-		before := listRV(t, admin)
-		if err := c.Rewind(realContext(t), checkpoint); err != nil {
-			t.Fatal(err)
-		}
-		admin := clientFor(t, c.Config())
-		// The restarted server writes some objects of its own, fewer than were taken back.
-		if after := listRV(t, admin); after >= before {
-			t.Errorf("resourceVersion %d after the rewind, %d before: must go backwards", after, before)
-		}
-		list, err := admin.CoreV1().ConfigMaps("default").List(realContext(t), metav1.ListOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		names := make(map[string]bool)
-		for _, item := range list.Items {
-			names[item.Name] = true
-		}
-		if !names["before-checkpoint"] || names["after-checkpoint-aa"] {
-			t.Errorf("configmaps after the rewind: %v", names)
-		}
-	}
-}
-
 func testRealStop(t *testing.T, c *ControlPlane) {
 	var pids []int
 	var ports []int
@@ -280,81 +235,4 @@ func testRealStop(t *testing.T, c *ControlPlane) {
 	if _, err := os.Stat(c.dir.path); !os.IsNotExist(err) {
 		t.Errorf("state directory: %v, want it gone", err)
 	}
-}
-
-// TestRealOptions starts everything, with every option set.
-func TestRealOptions(t *testing.T) {
-	port, err := freePort()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var wrapped string
-	c := startReal(t, Options{
-		Version:           DefaultVersion,
-		ControllerManager: true,
-		Scheduler:         true,
-		Dir:               t.TempDir(),
-		APIServerPort:     port,
-		APIServerArgs:     []string{"--profiling=false"},
-		EtcdArgs:          []string{"--log-level=info"},
-		WrapEtcd: func(_ context.Context, etcdURL string) (string, error) {
-			wrapped = forward(t, strings.TrimPrefix(etcdURL, "http://"))
-			return "http://" + wrapped, nil
-		},
-	})
-	admin := clientFor(t, c.Config())
-
-	t.Run("port", func(t *testing.T) {
-		if want := "https://" + loopback(port); c.APIServerURL() != want {
-			t.Errorf("server at %s, want %s", c.APIServerURL(), want)
-		}
-		_, err := Start(context.Background(), Options{APIServerPort: port})
-		wantError(t, err, "Options.APIServerPort", "already in use")
-	})
-	t.Run("datastore behind a proxy", func(t *testing.T) {
-		if wrapped == "" || "http://"+wrapped == c.EtcdURL() {
-			t.Errorf("wrapped %q, etcd %q", wrapped, c.EtcdURL())
-		}
-	})
-	t.Run("flags", func(t *testing.T) {
-		err := admin.CoreV1().RESTClient().Get().AbsPath("/debug/pprof/").Do(realContext(t)).Error()
-		if !apierrors.IsNotFound(err) {
-			t.Errorf("profiling, switched off, answers %v, want not found", err)
-		}
-		log, err := os.ReadFile(c.LogFile(Etcd))
-		if err != nil || !strings.Contains(string(log), `"level":"info"`) {
-			t.Errorf("etcd's log has no info line, %v", err)
-		}
-	})
-	t.Run("controllers and scheduler at work", func(t *testing.T) { testRealDeployment(t, admin) })
-	t.Run("rewind with all components", func(t *testing.T) {
-		checkpoint, err := c.Checkpoint(realContext(t))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Rewind(realContext(t), checkpoint); err != nil {
-			t.Fatal(err)
-		}
-	})
-	t.Run("a directory that was asked for stays", func(t *testing.T) {
-		if err := c.Stop(); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := os.Stat(c.LogFile(Scheduler)); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-// forward listens on a free port and passes every connection on to target, until the test ends.
-func forward(t *testing.T, target string) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", loopback(0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := &forwarder{listener: listener, target: target}
-	f.running.Go(f.accept)
-	t.Cleanup(f.close)
-	return listener.Addr().String()
 }

@@ -43,10 +43,11 @@ func main() {
 
 // command runs one subcommand. Results go to stdout, progress to stderr.
 func command(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	if len(args) == 0 {
-		return errors.New(usage)
+	name := "help"
+	if len(args) > 0 {
+		name = args[0]
 	}
-	switch args[0] {
+	switch name {
 	case "build":
 		return build(ctx, args[1:], stdout, stderr)
 	case "run":
@@ -55,7 +56,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		_, err := io.WriteString(stdout, usage)
 		return err
 	}
-	return fmt.Errorf("unknown command %q\n%s", args[0], usage)
+	return fmt.Errorf("controlplane: unknown command %q: must be build, run or help", name)
 }
 
 // build finds or builds the programs.

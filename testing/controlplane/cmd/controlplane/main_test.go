@@ -18,7 +18,6 @@ func TestCommandLine(t *testing.T) {
 	for _, test := range []struct {
 		name, args, want string
 	}{
-		{"nothing", "", "usage:"},
 		{"unknown command", "destroy", `unknown command "destroy"`},
 		{"argument too many", "build now", `unexpected argument "now"`},
 		{"unknown component", "build -components etcd,kubelet", `component "kubelet"`},
@@ -36,8 +35,11 @@ func TestCommandLine(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	var out strings.Builder
-	if err := command(context.Background(), []string{"help"}, &out, io.Discard); err != nil || out.String() != usage {
-		t.Errorf("got %q, %v", out.String(), err)
+	for _, args := range [][]string{{"help"}, nil} {
+		out.Reset()
+		if err := command(context.Background(), args, &out, io.Discard); err != nil || out.String() != usage {
+			t.Errorf("%q: got %q, %v", args, out.String(), err)
+		}
 	}
 	if err := command(context.Background(), []string{"run", "-h"}, io.Discard, &out); !errors.Is(err, flag.ErrHelp) {
 		t.Errorf("got %v, want %v", err, flag.ErrHelp)
@@ -65,6 +67,9 @@ func TestBuildPrintsTheDirectory(t *testing.T) {
 }
 
 func TestRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a real control plane")
+	}
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
