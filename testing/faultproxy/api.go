@@ -9,7 +9,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"log"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -35,7 +34,6 @@ type API struct {
 	sign     http.RoundTripper // with the upstream config's credentials, or nil
 	idle     []*http.Transport
 	journal  *journal
-	errorLog *log.Logger
 	ctx      context.Context
 	cancel   context.CancelFunc
 	wg       sync.WaitGroup
@@ -75,12 +73,12 @@ func NewAPI(upstream *rest.Config, opts APIOptions) (*API, error) {
 		conns:   map[*clientConn]struct{}{}, live: map[uint64]*exchange{},
 		requests: newRing[*exchange](opts.RequestLimit), series: map[seriesKey]*series{},
 	}
-	p.errorLog = log.New(&logWriter{opts.Logger.V(1)}, "", 0)
 	if err := p.connectTo(upstream); err != nil {
 		return nil, err
 	}
 	p.proxy = &httputil.ReverseProxy{
-		Rewrite: p.rewrite, Transport: roundTripFunc(p.roundTrip), ErrorHandler: p.fail, ErrorLog: p.errorLog,
+		Rewrite: p.rewrite, Transport: roundTripFunc(p.roundTrip), ErrorHandler: p.fail,
+		ErrorLog: errorLog(opts.Logger),
 		// Every read is flushed at once: a proxy that collects bytes would be a fault nobody asked for.
 		FlushInterval: -1,
 	}

@@ -29,7 +29,7 @@ func (p *API) begin(c *clientConn, r *http.Request) *exchange {
 	p.requests.add(ex)
 	for _, rule := range p.rules {
 		if rule.admits(ex) {
-			p.strike(ex, rule, false)
+			strike(ex, rule, false)
 		}
 	}
 	return ex

@@ -9,19 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"strings"
-
-	"github.com/go-logr/logr"
 )
-
-// logWriter sends the lines of a log.Logger to a logr.Logger.
-type logWriter struct{ logger logr.Logger }
-
-// Write logs one line.
-func (w *logWriter) Write(line []byte) (int, error) {
-	w.logger.Info(strings.TrimSpace(string(line)))
-	return len(line), nil
-}
 
 func (p *API) accept() {
 	for {

@@ -98,7 +98,7 @@ func (p *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil || errors.Is(err, errReset) {
 		return // nobody listens any more
 	}
-	p.errorLog.Printf("%s %s: %v", r.Method, r.URL.Path, err)
+	p.opts.Logger.V(1).Info("No answer from upstream", "method", r.Method, "path", r.URL.Path, "error", err.Error())
 	if ex := exchangeFrom(r.Context()); ex != nil {
 		ex.status.Store(http.StatusBadGateway)
 	}

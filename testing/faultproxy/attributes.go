@@ -9,7 +9,6 @@ import (
 	"encoding/hex"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -33,9 +32,6 @@ type listQuery struct {
 	limit, timeoutSeconds                 int64
 	sendInitialEvents, allowBookmarks     bool
 }
-
-// namespaceSubresources are what follows a namespace's name without being a resource inside of it.
-var namespaceSubresources = []string{"status", "finalize"}
 
 // verbOf maps methods to verbs, before a missing name turns get into list and delete into deletecollection.
 func verbOf(method string) string {
@@ -81,7 +77,8 @@ func parseAttributes(r *http.Request, users map[string]string) *attributes {
 func (a *attributes) setResource(parts []string) {
 	if parts[0] == "namespaces" && len(parts) > 1 {
 		a.namespace = parts[1]
-		if len(parts) > 2 && !slices.Contains(namespaceSubresources, parts[2]) {
+		// Two words after a namespace's name are its subresources, the others resources inside of it.
+		if len(parts) > 2 && parts[2] != "status" && parts[2] != "finalize" {
 			parts = parts[2:]
 		}
 	}

@@ -23,6 +23,7 @@ const pieceQueue = 64
 // that what is withheld is still taken off the connection, and no other stream waits for it.
 type body struct {
 	ctx     context.Context
+	cancel  context.CancelFunc
 	ex      *exchange
 	resp    *http.Response
 	stream  bool // of watch events
@@ -36,14 +37,14 @@ type body struct {
 	held  *piece // received, not yet due
 	out   []byte // due, not yet read
 	pace  pacer
-	ended error  // how the upstream ended
-	err   error  // how the body ends once out is empty
-	last  func() // what is to be done then
+	ended error // how the upstream ended
+	err   error // how the body ends once out is empty
+	abort bool  // break the connection instead
 }
 
-func newBody(ctx context.Context, ex *exchange, resp *http.Response) *body {
+func newBody(ctx context.Context, cancel context.CancelFunc, ex *exchange, resp *http.Response) *body {
 	b := &body{
-		ctx: ctx, ex: ex, resp: resp, stream: ex.streaming(resp), framing: framingOf(ex, resp),
+		ctx: ctx, cancel: cancel, ex: ex, resp: resp, stream: ex.streaming(resp), framing: framingOf(ex, resp),
 		pieces: make(chan piece, pieceQueue), done: make(chan struct{}),
 	}
 	if ex.verb == "list" && resp.StatusCode == http.StatusOK {
@@ -74,9 +75,11 @@ func (b *body) receive() {
 	}
 }
 
-// Close ends the upstream stream.
+// Close ends the upstream stream. It is cancelled first, because net/http would otherwise wait for the end of what the
+// client sends.
 func (b *body) Close() error {
 	b.closing.Do(func() { close(b.done) })
+	b.cancel()
 	return b.resp.Body.Close()
 }
 
@@ -106,8 +109,8 @@ func (b *body) Read(p []byte) (int, error) {
 			b.ex.countDown(n)
 			return n, nil
 		case b.err != nil:
-			if b.last != nil {
-				b.last()
+			if b.abort {
+				b.breakConnection()
 			}
 			return 0, b.err
 		default:

@@ -3,7 +3,10 @@
 
 package faultproxy
 
-import "io"
+import (
+	"io"
+	"time"
+)
 
 // failWith ends the stream with an ERROR event.
 func (b *body) failWith(r *rule) {
@@ -28,7 +31,18 @@ func (b *body) cutShort(r *rule) {
 		b.err = errReset
 	}
 	if f.Connection {
-		b.err = errReset
-		b.last = b.ex.conn.abort
+		b.err, b.abort = errReset, true
+	}
+}
+
+// flushGrace is how long a connection that is to break still lives, so that the bytes before the break get to the client:
+// net/http does not say when it has written them.
+const flushGrace = 100 * time.Millisecond
+
+// breakConnection breaks the client's connection and returns when it is broken.
+func (b *body) breakConnection() {
+	if sleepUntil(b.ctx, time.Now().Add(flushGrace)) {
+		b.ex.conn.abort()
+		<-b.ctx.Done()
 	}
 }

@@ -33,7 +33,7 @@ func newClientConn(p *API, conn *net.TCPConn) *clientConn {
 		Handler:   http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.handle(c, w, r) }),
 		TLSConfig: p.tls.Clone(),
 		Protocols: protocols,
-		ErrorLog:  p.errorLog,
+		ErrorLog:  errorLog(p.opts.Logger),
 		ConnState: func(_ net.Conn, s http.ConnState) {
 			if s == http.StateClosed {
 				c.gone.Do(func() { close(c.closed) })

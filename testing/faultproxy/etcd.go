@@ -8,7 +8,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"log"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -67,16 +66,16 @@ func NewEtcd(targetURL string, opts EtcdOptions) (*Etcd, error) {
 		grpc: newEtcdTransport(opts.TLS, true), http1: newEtcdTransport(opts.TLS, false),
 	}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
-	errorLog := log.New(&logWriter{p.journal.logger.V(1)}, "", 0)
+	stdLog := errorLog(p.journal.logger)
 	// No FlushInterval: streams are flushed after every read because their length is unknown, and an answer that consists
 	// of nothing but trailers must not be split in two.
 	proxy := &httputil.ReverseProxy{
-		Rewrite: p.rewrite, Transport: roundTripFunc(p.roundTrip), ErrorLog: errorLog,
+		Rewrite: p.rewrite, Transport: roundTripFunc(p.roundTrip), ErrorLog: stdLog,
 	}
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	protocols.SetUnencryptedHTTP2(true)
-	p.server = &http.Server{Handler: p.handler(proxy), Protocols: protocols, ErrorLog: errorLog}
+	p.server = &http.Server{Handler: p.handler(proxy), Protocols: protocols, ErrorLog: stdLog}
 	p.wg.Go(func() { _ = p.server.Serve(ln) })
 	return p, nil
 }
@@ -167,10 +166,15 @@ func (p *Etcd) roundTrip(r *http.Request) (*http.Response, error) {
 	if r.ProtoMajor == 1 { // health, version and metrics
 		return p.http1.RoundTrip(r)
 	}
-	resp, err := p.grpc.RoundTrip(r)
 	s, watching := r.Context().Value(watchStreamKey{}).(*watchStream)
-	if err != nil || !watching {
-		return resp, err
+	if !watching {
+		return p.grpc.RoundTrip(r)
 	}
-	return newWatchBody(r.Context(), s, resp).response(), nil
+	ctx, cancel := context.WithCancel(r.Context())
+	resp, err := p.grpc.RoundTrip(r.WithContext(ctx))
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	return newWatchBody(ctx, cancel, s, resp).response(), nil
 }

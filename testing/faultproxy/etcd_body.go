@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"sync"
@@ -18,6 +19,7 @@ import (
 // come, whatever becomes of them, so that no other stream waits for what is withheld on this one.
 type watchBody struct {
 	ctx      context.Context
+	cancel   context.CancelFunc
 	stream   *watchStream
 	upstream *http.Response
 	client   *http.Response
@@ -38,10 +40,10 @@ type received struct {
 	err error
 }
 
-func newWatchBody(ctx context.Context, s *watchStream, resp *http.Response) *watchBody {
+func newWatchBody(ctx context.Context, cancel context.CancelFunc, s *watchStream, resp *http.Response) *watchBody {
 	client := *resp
 	b := &watchBody{
-		ctx: ctx, stream: s, upstream: resp, client: &client,
+		ctx: ctx, cancel: cancel, stream: s, upstream: resp, client: &client,
 		messages: make(chan received), done: make(chan struct{}),
 	}
 	client.Body = b
@@ -67,9 +69,11 @@ func (b *watchBody) receive() {
 	}
 }
 
-// Close ends the call towards etcd.
+// Close ends the call towards etcd. It is cancelled first, because net/http would otherwise wait for the end of what the
+// client sends, which has none.
 func (b *watchBody) Close() error {
 	b.closing.Do(func() { close(b.done) })
+	b.cancel()
 	return b.upstream.Body.Close()
 }
 
@@ -175,8 +179,6 @@ func (b *watchBody) release() {
 
 // end finishes the call with these trailers.
 func (b *watchBody) end(trailers http.Header) {
-	for k, v := range trailers {
-		b.client.Trailer[k] = v
-	}
+	maps.Copy(b.client.Trailer, trailers)
 	b.err = io.EOF
 }

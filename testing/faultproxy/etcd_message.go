@@ -92,10 +92,10 @@ func eachField(message []byte, f func(num protowire.Number, value []byte, varint
 		}
 		var value []byte
 		var varint uint64
-		switch typ {
-		case protowire.BytesType:
+		if typ == protowire.BytesType {
 			value, _ = protowire.ConsumeBytes(message[n:])
-		case protowire.VarintType:
+		}
+		if typ == protowire.VarintType {
 			varint, _ = protowire.ConsumeVarint(message[n:])
 		}
 		f(num, value, varint, message[:n+size])
@@ -124,6 +124,7 @@ func parseResponse(raw []byte) (*watchResponse, error) {
 			m.compacted = varint != 0
 		case responseEvents:
 			m.events++
+		default: // nothing that faults go by
 		}
 	})
 	if err != nil {

@@ -52,6 +52,7 @@ func (u *watchUpload) heed(request []byte) {
 				}
 			})
 			u.stream.canceling(id)
+		default: // a request for progress
 		}
 	})
 }

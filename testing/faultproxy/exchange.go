@@ -76,15 +76,15 @@ func (ex *exchange) countObjects(n int) {
 
 // countEvent counts a watch event that is about to be delivered.
 func (ex *exchange) countEvent(pc *piece) {
-	switch watch.EventType(pc.kind) {
-	case watch.Bookmark:
+	switch pc.kind {
+	case string(watch.Bookmark):
 		ex.bookmarks.Add(1)
 		ex.series.bookmarks.Add(1)
 		if pc.endsInitialEvents() {
 			ex.initialDone.Store(true)
 		}
 		return
-	case watch.Added:
+	case string(watch.Added):
 		if ex.query.sendInitialEvents && !ex.initialDone.Load() {
 			ex.initial.Add(1)
 			ex.series.initial.Add(1)

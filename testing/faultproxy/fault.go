@@ -20,9 +20,13 @@ type (
 	attachFault interface {
 		onAttach(ex *exchange, r *rule, open bool)
 	}
-	// requestFault acts before the request is sent on. A response takes the place of the API server's.
+	// requestFault keeps a request from being sent on for a while.
 	requestFault interface {
-		onRequest(ctx context.Context, ex *exchange, r *rule) (*http.Response, error)
+		onRequest(ctx context.Context, ex *exchange, r *rule) error
+	}
+	// answerFault answers in place of the API server.
+	answerFault interface {
+		answer(ex *exchange, r *rule) *http.Response
 	}
 	// responseFault acts when the API server has answered, before the client sees anything of it.
 	responseFault interface {

@@ -6,7 +6,6 @@ package faultproxy
 import (
 	"context"
 	"io"
-	"net/http"
 	"time"
 )
 
@@ -23,12 +22,12 @@ type Delay struct {
 
 func (Delay) appliesTo(*attributes) bool { return true }
 
-func (f Delay) onRequest(ctx context.Context, ex *exchange, r *rule) (*http.Response, error) {
+func (f Delay) onRequest(ctx context.Context, ex *exchange, r *rule) error {
 	ex.struck(r)
 	if !sleepUntil(ctx, time.Now().Add(f.D)) {
-		return nil, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
-	return nil, nil //nolint:nilnil // the API server answers
+	return nil
 }
 
 func (f Delay) plan(p *plan, ex *exchange, _ *rule) {

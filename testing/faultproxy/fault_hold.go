@@ -3,10 +3,7 @@
 
 package faultproxy
 
-import (
-	"context"
-	"net/http"
-)
+import "context"
 
 // HoldHeaders passes requests on and withholds the response, headers first. Lifted, the response arrives as it is by then.
 // Responses whose headers were delivered before the injection are not touched. Hits counts responses.
@@ -33,9 +30,9 @@ type HangList struct{}
 
 func (HangList) appliesTo(a *attributes) bool { return a.verb == verbList }
 
-func (HangList) onRequest(ctx context.Context, ex *exchange, r *rule) (*http.Response, error) {
+func (HangList) onRequest(ctx context.Context, ex *exchange, r *rule) error {
 	ex.struck(r)
-	return nil, hold(ctx, r)
+	return hold(ctx, r)
 }
 
 func (HangList) onResponse(ctx context.Context, _ *exchange, r *rule, _ *body) error {

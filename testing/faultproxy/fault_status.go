@@ -6,7 +6,6 @@ package faultproxy
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -33,7 +32,7 @@ type Status struct {
 
 func (Status) appliesTo(*attributes) bool { return true }
 
-func (f Status) onRequest(_ context.Context, ex *exchange, r *rule) (*http.Response, error) {
+func (f Status) answer(ex *exchange, r *rule) *http.Response {
 	ex.struck(r)
 	s := f.status()
 	body := encodeStatus(s)
@@ -43,14 +42,14 @@ func (f Status) onRequest(_ context.Context, ex *exchange, r *rule) (*http.Respo
 	}
 	return &http.Response{
 		StatusCode: int(s.Code), Header: h, ContentLength: int64(len(body)), Body: io.NopCloser(bytes.NewReader(body)),
-	}, nil
+	}
 }
 
 // reasonOf returns the reason that apiserver gives with a code, and a message of its kind.
 func reasonOf(code int) (reason metav1.StatusReason, message string) {
 	switch code {
 	case http.StatusUnauthorized:
-		return metav1.StatusReasonUnauthorized, "Unauthorized"
+		return metav1.StatusReasonUnauthorized, http.StatusText(code)
 	case http.StatusForbidden:
 		return metav1.StatusReasonForbidden, "forbidden: User cannot access the resource"
 	case http.StatusNotFound:

@@ -188,9 +188,10 @@ func (f *flow) dropIfIdleLocked(now time.Time) {
 	}
 }
 
-// close ends both connections, with an RST if reset is set, else with a FIN.
-func (f *flow) close(reset bool) {
+// close ends both connections, with an RST if reset is set, else with a FIN. It reports whether they were open.
+func (f *flow) close(reset bool) (wasOpen bool) {
 	f.closing.Do(func() {
+		wasOpen = true
 		f.cancel()
 		f.proxy.mu.Lock()
 		defer f.proxy.mu.Unlock()
@@ -204,4 +205,5 @@ func (f *flow) close(reset bool) {
 			_ = c.Close()
 		}
 	})
+	return wasOpen
 }

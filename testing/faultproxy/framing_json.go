@@ -56,7 +56,8 @@ func (s *jsonScanner) scan(data []byte) (int, bool) {
 		case c == '{', c == '[':
 			s.depth++
 		case c == '}', c == ']':
-			if s.depth--; s.depth == 0 {
+			s.depth--
+			if s.depth == 0 {
 				return i + 1, true
 			}
 		}
@@ -65,11 +66,11 @@ func (s *jsonScanner) scan(data []byte) (int, bool) {
 }
 
 // typePrefix is how the API server's encoder begins each event.
-var typePrefix = []byte(`{"type":"`)
+const typePrefix = `{"type":"`
 
 func (jsonFrames) kind(frame []byte) string {
 	frame = bytes.TrimLeft(frame, " \t\r\n")
-	if rest, ok := bytes.CutPrefix(frame, typePrefix); ok {
+	if rest, ok := bytes.CutPrefix(frame, []byte(typePrefix)); ok {
 		if kind, _, ok := bytes.Cut(rest, []byte(`"`)); ok {
 			return string(kind)
 		}
@@ -92,7 +93,7 @@ func (jsonFrames) metadata(frame []byte) metav1.ObjectMeta {
 }
 
 func (jsonFrames) errorEvent(s metav1.Status) []byte {
-	frame := append([]byte(nil), typePrefix...)
+	frame := []byte(typePrefix)
 	frame = append(frame, watch.Error...)
 	frame = append(frame, `","object":`...)
 	frame = append(frame, encodeStatus(s)...)

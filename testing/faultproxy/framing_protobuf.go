@@ -26,7 +26,7 @@ const (
 )
 
 // protobufMagic begins an envelope, a runtime.Unknown.
-var protobufMagic = []byte("k8s\x00")
+const protobufMagic = "k8s\x00"
 
 func (protobufFrames) next(r *bufio.Reader) ([]byte, error) {
 	header, err := r.Peek(frameHeader)
@@ -57,7 +57,7 @@ func decodeEvent(frame []byte) (event metav1.WatchEvent, ok bool) {
 
 // openEnvelope returns what is inside of a runtime.Unknown behind its magic.
 func openEnvelope(data []byte) ([]byte, bool) {
-	rest, ok := bytes.CutPrefix(data, protobufMagic)
+	rest, ok := bytes.CutPrefix(data, []byte(protobufMagic))
 	if !ok {
 		return nil, false
 	}
@@ -102,7 +102,7 @@ func (protobufFrames) errorEvent(s metav1.Status) []byte {
 	if err != nil {
 		return nil
 	}
-	object := append(append([]byte(nil), protobufMagic...), envelope...)
+	object := append([]byte(protobufMagic), envelope...)
 	event := metav1.WatchEvent{Type: string(watch.Error), Object: runtime.RawExtension{Raw: object}}
 	message, err := event.Marshal()
 	if err != nil {

@@ -18,7 +18,8 @@ type Injection struct {
 	end    func(Action) // undoes the fault; called once
 
 	once   sync.Once
-	lifted chan struct{}
+	lifted chan struct{} // closed first, for those whom the fault holds
+	done   chan struct{} // closed last
 
 	mu      sync.Mutex
 	hits    int
@@ -53,8 +54,8 @@ func (i *Injection) WaitHits(ctx context.Context, n int) error {
 	}
 }
 
-// Done returns a channel that is closed when the fault has ended.
-func (i *Injection) Done() <-chan struct{} { return i.lifted }
+// Done returns a channel that is closed when the fault has ended and that is on the record.
+func (i *Injection) Done() <-chan struct{} { return i.done }
 
 // String names the fault and what it is aimed at.
 func (i *Injection) String() string {
@@ -80,6 +81,7 @@ func (i *Injection) finish(a Action) {
 	i.once.Do(func() {
 		close(i.lifted)
 		i.end(a)
+		close(i.done)
 	})
 }
 

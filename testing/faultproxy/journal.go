@@ -14,15 +14,15 @@ import (
 type Action string
 
 const (
-	// Injected: the fault is in force from now on.
+	// Injected says that the fault is in force from now on.
 	Injected Action = "injected"
-	// Lifted: Lift was called.
+	// Lifted says that Lift was called.
 	Lifted Action = "lifted"
-	// Expired: the time given by Match.For is over.
+	// Expired says that the time given by Match.For is over.
 	Expired Action = "expired"
-	// Closed: the proxy was closed while the fault was in force.
+	// Closed says that the proxy was closed while the fault was in force.
 	Closed Action = "closed"
-	// Failed: the fault could not be undone; Note says why.
+	// Failed says that the fault could not be undone; Note says why.
 	Failed Action = "failed"
 )
 
@@ -67,7 +67,7 @@ func newJournal(logger logr.Logger) *journal {
 func (j *journal) inject(fault, target string, undo func()) *Injection {
 	j.mu.Lock()
 	j.last++
-	i := &Injection{id: j.last, fault: fault, target: target, lifted: make(chan struct{})}
+	i := &Injection{id: j.last, fault: fault, target: target, lifted: make(chan struct{}), done: make(chan struct{})}
 	j.open[i.id] = i
 	j.mu.Unlock()
 	i.end = func(a Action) {

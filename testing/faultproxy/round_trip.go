@@ -11,17 +11,17 @@ import (
 // roundTrip lets a request run the gauntlet: the faults that act before it is sent, the API server, those that act on the
 // headers, and a body that heeds those that act on streams.
 func (p *API) roundTrip(r *http.Request) (*http.Response, error) {
-	ctx, ex := r.Context(), exchangeFrom(r.Context())
-	resp, err := p.before(ctx, ex)
+	ex := exchangeFrom(r.Context())
+	ctx, cancel := context.WithCancel(r.Context())
+	resp, err := before(ctx, ex)
+	if resp == nil && err == nil {
+		resp, err = p.send(r.WithContext(ctx))
+	}
 	if err != nil {
+		cancel()
 		return nil, err
 	}
-	if resp == nil {
-		if resp, err = p.send(r); err != nil {
-			return nil, err
-		}
-	}
-	b := newBody(ctx, ex, resp)
+	b := newBody(ctx, cancel, ex, resp)
 	for _, rule := range ex.active() {
 		f, ok := rule.fault.(responseFault)
 		if !ok {
@@ -39,16 +39,16 @@ func (p *API) roundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // before runs the faults that act on requests. A response means that the API server is not asked.
-func (p *API) before(ctx context.Context, ex *exchange) (*http.Response, error) {
+func before(ctx context.Context, ex *exchange) (*http.Response, error) {
 	for _, rule := range ex.active() {
-		f, ok := rule.fault.(requestFault)
-		if !ok {
-			continue
+		if f, ok := rule.fault.(answerFault); ok {
+			return f.answer(ex, rule), nil
 		}
-		resp, err := f.onRequest(ctx, ex, rule)
-		if resp != nil || err != nil {
-			return resp, err
+		if f, ok := rule.fault.(requestFault); ok {
+			if err := f.onRequest(ctx, ex, rule); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return nil, nil //nolint:nilnil // no fault answers in place of the API server
+	return nil, nil
 }

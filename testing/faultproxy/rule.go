@@ -15,6 +15,7 @@ type rule struct {
 	match Match
 	fault Fault
 
+	timer          *time.Timer // ends it, if not nil
 	seen, admitted int
 	requests       int // counted by GoAway
 	spent          int // events, counted by DropEvents
@@ -40,33 +41,27 @@ func (p *API) Inject(m Match, f Fault) *Injection {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	r := &rule{match: m, fault: f}
-	var timer *time.Timer
-	r.inj = p.journal.inject(describe(f), m.String(), func() {
-		if timer != nil {
-			timer.Stop()
-		}
-		p.withdraw(r)
-	})
+	r.inj = p.journal.inject(describe(f), m.String(), func() { p.withdraw(r) })
 	if p.closed {
 		go r.inj.finish(Closed)
 		return r.inj
 	}
 	for _, ex := range p.liveLocked() {
 		if r.admits(ex) {
-			p.strike(ex, r, true)
+			strike(ex, r, true)
 		}
 	}
 	if only, ok := f.(interface{ onlyOpen() bool }); !ok || !only.onlyOpen() {
 		p.rules = append(p.rules, r)
 	}
 	if m.For > 0 {
-		timer = time.AfterFunc(m.For, func() { r.inj.finish(Expired) })
+		r.timer = time.AfterFunc(m.For, func() { r.inj.finish(Expired) })
 	}
 	return r.inj
 }
 
 // strike attaches a fault to a request; open says that the request was there first.
-func (p *API) strike(ex *exchange, r *rule, open bool) {
+func strike(ex *exchange, r *rule, open bool) {
 	ex.attach(r)
 	if f, ok := r.fault.(attachFault); ok {
 		f.onAttach(ex, r, open)
@@ -76,6 +71,9 @@ func (p *API) strike(ex *exchange, r *rule, open bool) {
 func (p *API) withdraw(r *rule) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if r.timer != nil {
+		r.timer.Stop()
+	}
 	p.rules = without(p.rules, r)
 	for _, ex := range p.live {
 		ex.changed.notify()

@@ -54,8 +54,7 @@ func (p *TCP) Blackhole(b Blackhole) *Injection {
 func (p *TCP) Reset(ids ...uint64) *Injection {
 	inj := p.journal.inject("Reset", fmt.Sprintf("connections %v (none: all)", ids), nil)
 	for _, f := range p.snapshot() {
-		if len(ids) == 0 || slices.Contains(ids, f.id) {
-			f.close(true)
+		if (len(ids) == 0 || slices.Contains(ids, f.id)) && f.close(true) {
 			inj.hit()
 		}
 	}
