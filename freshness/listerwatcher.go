@@ -141,6 +141,7 @@ func (l *listerWatcher) begin(sctx *streamctx.Context, opts *metav1.ListOptions)
 	defer l.mu.Unlock()
 	initial := opts.SendInitialEvents != nil && *opts.SendInitialEvents
 	if initial && l.refuseInit {
+		l.relist = false // the list that follows is one
 		return 0, apierrors.NewBadRequest("freshness: the stream of initial events did not end in time; list instead")
 	}
 	if l.relist && !initial {

@@ -114,7 +114,9 @@ const (
 
 // step takes one look at the informer and returns what to do about it.
 func (s *state) step(o observation) []action {
-	s.forgive(o.now)
+	if !s.swept.IsZero() {
+		s.forgive(o.now, o.now.Sub(s.swept), o.now.Round(0).Sub(s.swept.Round(0)))
+	}
 	defer func() { s.swept, s.stored = o.now, o.stored }()
 	if !o.synced {
 		return s.cutEndlessStream(o)
@@ -127,13 +129,9 @@ func (s *state) step(o observation) []action {
 // forgive moves every deadline by the time in which this process did not run:
 // paused, starved of CPU, or collecting garbage. What came in the meantime
 // waits in the kernel's buffers and will be seen now. After a suspended machine
-// or a set clock nothing is known of the server's phase either.
-func (s *state) forgive(now time.Time) {
-	if s.swept.IsZero() {
-		return
-	}
-	gap := now.Sub(s.swept)
-	wall := now.Round(0).Sub(s.swept.Round(0))
+// or a set clock, when the time since the last look differs by the monotonic
+// clock (gap) and the wall clock, nothing is known of the server's phase either.
+func (s *state) forgive(now time.Time, gap, wall time.Duration) {
 	if d := wall - gap; d > clockSlip || d < -clockSlip {
 		s.phase = newPhase(window{now.Add(-unknownPhaseWidth), now}, time.Time{})
 		s.readSoon = now

@@ -1,0 +1,349 @@
+// SPDX-FileCopyrightText: The Freshwatch Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package freshness
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// sim drives a state by hand: an informer whose store, stream and API server
+// do as the test says.
+type sim struct {
+	t     *testing.T
+	s     state
+	now   time.Time
+	o     observation
+	acts  []action
+	reads int // outstanding
+}
+
+func newSim(t *testing.T, opts Options) *sim {
+	t.Helper()
+	opts, err := opts.withDefaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &sim{t: t, s: state{limits: opts.limits()}, now: epoch}
+	m.o = observation{synced: true, stored: "100", reflected: "100"}
+	m.open(streamInfo{initial: true, consistent: true, deadline: epoch.Add(400 * time.Second)})
+	return m
+}
+
+// open begins the next stream.
+func (m *sim) open(i streamInfo) {
+	m.o.previous = m.o.stream
+	m.o.previous.open, m.o.previous.ended = false, m.now
+	i.id, i.open, i.began, i.answered = m.o.stream.id+1, true, m.now, m.now
+	if i.deadline.IsZero() {
+		i.deadline = m.now.Add(400 * time.Second)
+	}
+	m.o.stream = i
+}
+
+// run takes looks until d has passed, and returns what the state asked for.
+func (m *sim) run(d time.Duration) []action {
+	m.t.Helper()
+	var acts []action
+	for end := m.now.Add(d); m.now.Before(end); {
+		m.now = m.now.Add(tick)
+		acts = append(acts, m.look()...)
+	}
+	return acts
+}
+
+func (m *sim) look() []action {
+	m.o.now = m.now
+	return m.s.step(m.o)
+}
+
+// until runs until the state asks for something of a kind, and returns it.
+func (m *sim) until(kind actionKind, limit time.Duration) action {
+	m.t.Helper()
+	for range limit / tick {
+		for _, a := range m.run(tick) {
+			if a.kind == kind {
+				return a
+			}
+		}
+	}
+	m.t.Fatalf("nothing of kind %d asked for within %v; verdict %v, doubt %+v", kind, limit, m.s.verdict(m.now), m.s.doubt)
+	return action{}
+}
+
+func (m *sim) answer(rv string) answer {
+	return answer{sent: m.now, received: m.now, stored: m.o.stored, rv: rv}
+}
+
+func (m *sim) move(rv string) { m.o.stored, m.o.reflected = rv, rv }
+
+func (m *sim) want(v Verdict) {
+	m.t.Helper()
+	if got := m.s.verdict(m.now); got != v {
+		m.t.Errorf("verdict at +%v = %v, want %v", m.now.Sub(epoch), got, v)
+	}
+}
+
+// proveByBookmark lets one minute pass in which a bookmark proves the informer.
+func (m *sim) proveByBookmark(rv string) {
+	m.t.Helper()
+	m.until(actRead, 62*time.Second)
+	m.s.onRead(m.answer(rv))
+	m.run(time.Second)
+	m.move(rv)
+	m.run(3 * time.Second)
+	m.want(Fresh)
+}
+
+// stall lets a proof become overdue on a stream that is known to have bookmarks.
+func (m *sim) stall(rv string) {
+	m.t.Helper()
+	m.proveByBookmark("110")
+	m.until(actRead, 62*time.Second)
+	m.s.onRead(m.answer(rv))
+	m.until(actProbe, 5*time.Second)
+}
+
+func TestConsistentInitialListIsAProof(t *testing.T) {
+	m := newSim(t, Options{})
+	m.look()
+	m.want(Fresh)
+	if !m.s.freshAsOf.Equal(epoch) {
+		t.Errorf("fresh as of %v, want the moment the list was asked for", m.s.freshAsOf)
+	}
+}
+
+func TestInconsistentInitialListIsNone(t *testing.T) {
+	m := newSim(t, Options{})
+	m.o.stream.consistent = false // LIST at resourceVersion 0: whatever the cache held
+	acts := m.run(tick)
+	m.want(Syncing)
+	if len(acts) != 1 || acts[0].kind != actRead {
+		t.Errorf("asked for %v, want a read at once", acts)
+	}
+}
+
+func TestOverdueProofAsksTheServerFirst(t *testing.T) {
+	m := newSim(t, Options{})
+	m.stall("120")
+	m.want(Suspect)
+	if acts := m.run(5 * time.Second); len(acts) != 0 {
+		t.Errorf("did %v before the server answered", acts)
+	}
+	m.s.onProbe(m.answer("121"))
+	m.want(Stalled)
+	if got := m.until(actCure, tick); got.rung != Resume {
+		t.Errorf("first cure %v, want resume", got.rung)
+	}
+}
+
+func TestLadder(t *testing.T) {
+	m := newSim(t, Options{})
+	m.stall("120")
+	m.s.onProbe(m.answer("121"))
+	for _, want := range []Rung{Resume, Relist, List} {
+		got := m.until(actCure, time.Second)
+		if got.rung != want {
+			t.Fatalf("cure %v, want %v", got.rung, want)
+		}
+		m.open(streamInfo{short: want == Resume, deadline: m.now.Add(400 * time.Second)})
+		m.until(actProbe, patience(want)+time.Second) // asked again before the next cure
+		m.s.onProbe(m.answer("125"))
+	}
+	if acts := m.run(20 * time.Second); len(acts) > 0 && acts[0].kind == actCure {
+		t.Errorf("next round began without a pause")
+	}
+	if got := m.until(actCure, time.Minute); got.rung != Resume {
+		t.Errorf("next round begins with %v, want resume", got.rung)
+	}
+}
+
+func TestCureIsProvenByTheStore(t *testing.T) {
+	m := newSim(t, Options{})
+	m.stall("120")
+	m.s.onProbe(m.answer("121"))
+	m.until(actCure, tick)
+	m.open(streamInfo{short: true, deadline: m.now.Add(verifyTimeout)})
+	m.run(time.Second)
+	m.move("120")
+	m.run(tick)
+	m.want(Fresh)
+	if got := m.s.counters.provenCures; got != [3]uint64{1, 0, 0} {
+		t.Errorf("proven cures %v, want one resume", got)
+	}
+}
+
+func TestLateServerIsNotCured(t *testing.T) {
+	m := newSim(t, Options{})
+	m.stall("120")
+	for i, step := range []struct {
+		at   string
+		want Verdict
+	}{
+		{"110", Suspect},             // behind
+		{"112", Suspect},             // behind, but moving
+		{"112", ControlPlaneStalled}, // twice at the same place
+		{"112", ControlPlaneStalled},
+		{"113", Suspect}, // moving again
+	} {
+		m.s.onProbe(m.answer(step.at))
+		m.want(step.want)
+		for _, a := range m.run(retryRead) {
+			if a.kind == actCure {
+				t.Fatalf("cured with %v after answer %d: a cure does not help a server that is behind", a.rung, i)
+			}
+		}
+	}
+}
+
+func TestStoreBehindItsStreamIsNotCured(t *testing.T) {
+	m := newSim(t, Options{})
+	m.stall("120")
+	m.o.reflected = "130" // queued, not yet applied
+	m.s.onProbe(m.answer("121"))
+	for _, a := range m.run(time.Minute) {
+		if a.kind == actCure {
+			t.Fatalf("cured with %v: the stream has brought the change", a.rung)
+		}
+	}
+}
+
+func TestPausedProcessMovesEveryDeadline(t *testing.T) {
+	for _, pause := range []time.Duration{2 * time.Second, 3 * time.Minute, 10 * time.Hour} {
+		m := newSim(t, Options{})
+		m.proveByBookmark("110")
+		m.until(actRead, 62*time.Second)
+		m.s.onRead(m.answer("120"))
+		m.now = m.now.Add(pause)
+		for _, a := range m.run(2 * time.Second) {
+			if a.kind != actRead {
+				t.Errorf("pause of %v: did %v at wake", pause, a)
+			}
+		}
+		if m.s.doubt != nil {
+			t.Errorf("pause of %v: doubt at wake", pause)
+		}
+	}
+}
+
+func TestSetClockForgetsThePhase(t *testing.T) {
+	m := newSim(t, Options{})
+	m.proveByBookmark("110")
+	m.until(actRead, 62*time.Second)
+	m.s.onRead(m.answer("120"))
+	m.s.forgive(m.now, tick, tick+time.Hour) // the wall clock says more
+	if got, want := m.s.pending.due, m.now.Add(longestProof); !got.Equal(want) {
+		t.Errorf("due %v, want a whole period from now, %v", got, want)
+	}
+	if m.s.readSoon.IsZero() {
+		t.Error("no read planned")
+	}
+}
+
+// The oldest outstanding proof counts: younger ones must not put it off.
+func TestLaterReadsDoNotPostpone(t *testing.T) {
+	m := newSim(t, Options{})
+	m.proveByBookmark("110")
+	m.until(actRead, 62*time.Second)
+	m.s.onRead(m.answer("120"))
+	due := m.s.pending.due
+	for rv := 121; rv < 125; rv++ {
+		m.s.onRead(m.answer("121"))
+	}
+	if got := m.s.pending.due; !got.Equal(due) || m.s.pending.rv != "120" {
+		t.Errorf("the outstanding proof is %+v, want resourceVersion 120 due %v", m.s.pending, due)
+	}
+}
+
+func TestWentBack(t *testing.T) {
+	m := newSim(t, Options{})
+	m.proveByBookmark("110")
+	m.until(actRead, 62*time.Second)
+	m.s.onRead(m.answer("50"))
+	m.want(Fresh) // once may be a server that is being replaced
+	m.until(actRead, confirmGap+tick)
+	m.s.onRead(m.answer("51"))
+	m.want(Stalled)
+	if got := m.until(actCure, tick); got.rung != Relist {
+		t.Errorf("cure %v, want relist: there is nothing to resume from", got.rung)
+	}
+	m.move("51")
+	m.until(actRead, confirmGap+tick)
+	m.s.onRead(m.answer("52"))
+	m.want(Fresh)
+}
+
+func TestReadsThatProveNothing(t *testing.T) {
+	tests := []struct {
+		name   string
+		answer answer
+		want   Verdict
+	}{
+		{"no number", answer{rv: "7b-4"}, Blind},
+		{"empty", answer{rv: ""}, Blind},
+		{"forbidden", answer{err: errors.New("forbidden"), state: readBlind}, Blind},
+		{"refused", answer{err: errors.New("refused"), state: readUnreachable}, Unreachable},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			m := newSim(t, Options{})
+			for range 3 {
+				m.until(actRead, 62*time.Second)
+				a := tt.answer
+				a.sent, a.received, a.stored = m.now, m.now, m.o.stored
+				m.s.onRead(a)
+			}
+			m.run(10 * time.Second)
+			m.want(tt.want)
+		})
+	}
+}
+
+func TestDisabledCures(t *testing.T) {
+	m := newSim(t, Options{DisabledCures: []Rung{Resume, Relist, List}})
+	m.stall("120")
+	m.s.onProbe(m.answer("121"))
+	for _, a := range m.run(10 * time.Minute) {
+		if a.kind == actCure {
+			t.Fatalf("tried %v", a.rung)
+		}
+	}
+	m.want(Stalled)
+}
+
+func TestOptions(t *testing.T) {
+	tests := []struct {
+		name string
+		o    Options
+		want string
+	}{
+		{"zero", Options{}, ""},
+		{"short staleness", Options{MaxStaleness: 75*time.Second - 1}, "freshness: Options.MaxStaleness is 1m14.999999999s, but must be at least 1m15s (bookmarks come about once a minute)"},
+		{"negative", Options{MaxStaleness: -1}, "freshness: Options.MaxStaleness is -1ns, but must be at least 1m15s (bookmarks come about once a minute)"},
+		{"long staleness moves the default of FailAfter", Options{MaxStaleness: time.Hour}, ""},
+		{"liveness before cures", Options{FailAfter: time.Minute}, "freshness: Options.FailAfter is 1m0s, but must be at least 1m15s (MaxStaleness, so that cures come first)"},
+		{"sync", Options{SyncTimeout: time.Millisecond}, "freshness: Options.SyncTimeout is 1ms, but must be at least 1s (an initial list takes time)"},
+		{"read", Options{ReadTimeout: time.Second}, "freshness: Options.ReadTimeout is 1s, but must be at least 4s (a server with a frozen watch cache answers after 3s)"},
+		{"concurrency", Options{ConcurrentReads: -1}, "freshness: Options.ConcurrentReads is -1, but must be at least 1"},
+		{"cure", Options{DisabledCures: []Rung{7}}, "freshness: Options.DisabledCures holds Rung(7), but the cures are resume, relist and list"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			m, err := New(tt.o)
+			got := ""
+			if err != nil {
+				got = err.Error()
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("New (-want +got):\n%s", diff)
+			}
+			if (m == nil) != (err != nil) {
+				t.Errorf("New returned %v and %v", m, err)
+			}
+		})
+	}
+}
