@@ -136,8 +136,8 @@ func TestTrack(t *testing.T) {
 	if err := m.Track(inf, lw, Informer{Resource: "configmaps"}); err != nil {
 		t.Errorf("Track = %v", err)
 	}
-	if got := m.Status(); len(got) != 1 || got[0].Informer.Resource != "configmaps" || got[0].Verdict != Syncing || got[0].Reason != "not started" {
-		t.Errorf("Status() = %+v, want one informer of configmaps, not started", got)
+	if got := m.Status(); len(got) != 1 || got[0].Informer.Resource != "configmaps" || got[0].Verdict != Syncing || !strings.Contains(got[0].Reason, "monitor is not started") {
+		t.Errorf("Status() = %+v, want one informer of configmaps, and to be told that the monitor is not started", got)
 	}
 }
 

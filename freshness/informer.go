@@ -147,7 +147,7 @@ func (t *tracked) syncReason() string {
 	case err != nil:
 		return fmt.Sprintf("the initial list fails: %v", oneLine(err))
 	case current.id == 0 && !current.listing:
-		return "not started"
+		return "the informer is not started"
 	default:
 		return "the initial list is under way"
 	}

@@ -33,6 +33,7 @@ type Monitor struct {
 
 	mu        sync.Mutex
 	started   bool
+	unwired   time.Time // when to say that no informer was ever made; zero: said, or not needed
 	log       logr.Logger
 	informers []*tracked
 	events    []Event // to be told once the lock is free
@@ -123,7 +124,7 @@ func (m *Monitor) Start(ctx context.Context) error {
 		m.mu.Unlock()
 		return errors.New("freshness: the monitor was started before")
 	}
-	m.started = true
+	m.started, m.unwired = true, m.clock.Now().Add(time.Minute)
 	if m.log.GetSink() == nil {
 		m.log = logr.FromContextOrDiscard(ctx).WithName("freshness")
 	}
@@ -149,6 +150,7 @@ func (m *Monitor) Start(ctx context.Context) error {
 func (m *Monitor) sweep(ctx context.Context) {
 	m.mu.Lock()
 	now := m.clock.Now()
+	m.sayIfUnwired(now)
 	kept := m.informers[:0]
 	for _, t := range m.informers {
 		if t.informer.IsStopped() {
@@ -165,6 +167,18 @@ func (m *Monitor) sweep(ctx context.Context) {
 	clear(m.informers[len(kept):])
 	m.informers = kept
 	m.tell()
+}
+
+// sayIfUnwired tells, once, a caller who forgot to give NewInformer to the cache.
+func (m *Monitor) sayIfUnwired(now time.Time) {
+	switch {
+	case m.unwired.IsZero():
+	case len(m.informers) > 0:
+		m.unwired = time.Time{}
+	case now.After(m.unwired):
+		m.unwired = time.Time{}
+		m.log.Info("No informer is monitored: set cache.Options.NewInformer to this monitor's, or make informers with it")
+	}
 }
 
 // take hands an answer to the informer that asked.

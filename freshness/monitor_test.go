@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -392,6 +393,32 @@ func TestUnreachableIsNotStale(t *testing.T) {
 		refusal.Lift()
 		f.sleepUntil(3*time.Minute, "fresh", f.is(freshness.Fresh))
 	})
+}
+
+func TestUnwiredMonitorSaysSo(t *testing.T) {
+	for _, wired := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			var said []string
+			m, err := freshness.New(freshness.Options{Logger: funcr.New(func(_, line string) { said = append(said, line) }, funcr.Options{})})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if wired {
+				m.NewInformer(&cache.ListWatch{}, &unstructured.Unstructured{}, 0, cache.Indexers{})
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+			defer cancel()
+			if err := m.Start(ctx); err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Count(strings.Join(said, "\n"), "NewInformer"); (got == 1) == wired {
+				t.Errorf("wired %v: said %d times that no informer is monitored; log:\n%s", wired, got, said)
+			}
+			if err := m.Start(t.Context()); err == nil {
+				t.Error("a second Start succeeded")
+			}
+		})
+	}
 }
 
 func TestStoppedInformerIsForgotten(t *testing.T) {

@@ -65,8 +65,11 @@ func (s *state) onRead(a answer) {
 // period, but no longer than leaves time to renew the watch and prove it by that
 // before the bound exceeds what is allowed.
 func (s *state) patienceFor(now time.Time) time.Duration {
-	if s.noBookmarks {
+	switch {
+	case s.noBookmarks:
 		return verifySlack
+	case s.freshAsOf.IsZero():
+		return longestProof // many informers start together: no renewals then
 	}
 	left := s.maxStaleness - s.bound(now) - renewalTime
 	return min(longestProof, max(left, verifySlack))

@@ -45,7 +45,11 @@ func (m *Monitor) Status() []Status {
 	now := m.clock.Now()
 	out := make([]Status, 0, len(m.informers))
 	for _, t := range m.informers {
-		out = append(out, t.status(now))
+		st := t.status(now)
+		if !m.started {
+			st.Reason = "the monitor is not started: add it to the manager, or call Start"
+		}
+		out = append(out, st)
 	}
 	slices.SortFunc(out, func(a, b Status) int { return cmp.Compare(a.Informer.String(), b.Informer.String()) })
 	return out
