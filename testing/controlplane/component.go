@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -72,7 +73,7 @@ func (c *component) waitReady(ctx context.Context) error {
 			return c.died()
 		case <-ctx.Done():
 			return fmt.Errorf("%s: %w: last answer: %w; its log ends with:%s",
-				c.name, context.Cause(ctx), probeErr, logTail(c.logPath, c.logOffset))
+				c.name, context.Cause(ctx), probeErr, excerpt(runLog(c.logPath, c.logOffset)))
 		case <-tick.C:
 		}
 	}
@@ -80,18 +81,18 @@ func (c *component) waitReady(ctx context.Context) error {
 
 // died describes the end of a process that was not asked to end.
 func (c *component) died() error {
-	tail := logTail(c.logPath, c.logOffset)
-	if strings.Contains(tail, "address already in use") {
+	text := runLog(c.logPath, c.logOffset)
+	switch {
+	case strings.Contains(text, "address already in use"):
 		return fmt.Errorf("%s: port %d on 127.0.0.1: %w", c.name, c.port, errPortTaken)
+	case strings.Contains(text, diskFull):
+		return fmt.Errorf("%s ended: %w: its files are in %s", c.name, errDiskFull, filepath.Dir(c.logPath))
 	}
 	how := "exit status 0"
 	if c.proc.err != nil {
 		how = c.proc.err.Error()
 	}
-	if tail == "" {
-		return fmt.Errorf("%s ended: %s, without a word in its log", c.name, how)
-	}
-	return fmt.Errorf("%s ended: %s; its log ends with:%s", c.name, how, tail)
+	return fmt.Errorf("%s ended: %s; its log ends with:%s", c.name, how, excerpt(text))
 }
 
 // kill ends the program if it runs.

@@ -44,9 +44,10 @@ func TestComponentThatDiesAtStart(t *testing.T) {
 		words      []string
 	}{
 		{"with a last word", "echo first >&2; echo the reason >&2; exit 3", []string{"kube-apiserver ended: exit status 3", "\n\tfirst\n\tthe reason"}},
-		{"without a word", "exit 0", []string{"kube-apiserver ended: exit status 0, without a word"}},
+		{"without a word", "exit 0", []string{"kube-apiserver ended: exit status 0; its log ends with: (nothing)"}},
 		{"killed", "kill -9 $$", []string{"signal: killed"}},
-		{"disk full", "echo no space left on device; exit 1", []string{"exit status 1", "no space left on device"}},
+		{"disk full", "echo write: no space left on device; exit 1", []string{"kube-apiserver ended: the disk is full: its files are in /"}},
+		{"panic", "echo before; echo panic: the reason; seq 100; exit 2", []string{"exit status 2; its log ends with:\n\tpanic: the reason\n\t1\n"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			err := scriptedComponent(t, test.body, never).start(context.Background())
@@ -150,23 +151,45 @@ func TestFreePort(t *testing.T) {
 	}
 }
 
-func TestLogTail(t *testing.T) {
+func TestRunLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
-	if got := logTail(path, 0); got != "" {
+	if got := runLog(path, 0); got != "" {
 		t.Errorf("of an absent file: %q", got)
 	}
-	text := "old\n" + strings.Repeat("line\n", tailLines+5) + strings.Repeat("x", tailBytes) + "\nlast\n"
+	text := "earlier run\n" + "this run\n"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got := logTail(path, 4)
-	if !strings.HasSuffix(got, "\n\tlast") || len(got) > tailBytes+2*tailLines {
-		t.Errorf("got %d bytes that end with %q", len(got), got[max(0, len(got)-10):])
+	if got := runLog(path, int64(len("earlier run\n"))); got != "this run\n" {
+		t.Errorf("got %q", got)
 	}
-	if got := logTail(path, int64(len(text))); got != "" {
-		t.Errorf("of a run that has not written: %q", got)
+	if err := os.WriteFile(path, []byte(strings.Repeat("x", runLogBytes)+"end"), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	if got, want := lastLines("a\nb\nc\n", 2), "\n\tb\n\tc"; got != want {
-		t.Errorf("got %q, want %q", got, want)
+	if got := runLog(path, 0); len(got) != runLogBytes || !strings.HasSuffix(got, "xend") {
+		t.Errorf("got %d bytes, want the last %d", len(got), runLogBytes)
+	}
+}
+
+func TestExcerpt(t *testing.T) {
+	lines := strings.Repeat("line\n", excerptLines+5)
+	for _, test := range []struct{ name, text, begin, end string }{
+		{"nothing", "\n", " (nothing)", ""},
+		{"short", "a\nb\n", "\n\ta\n\tb", ""},
+		{"last lines", "first\n" + lines + "last\n", "\n\tline", "\n\tlast"},
+		{"one long line", strings.Repeat("x", excerptBytes) + "end", "\n\tx", "xend"},
+		{"panic", "a\npanic: why\n" + lines, "\n\tpanic: why\n\tline", ""},
+		{"panic at once", "panic: why", "\n\tpanic: why", ""},
+		{"not a panic", "the word panic: is here", "\n\tthe word", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := excerpt(test.text)
+			if !strings.HasPrefix(got, test.begin) || !strings.HasSuffix(got, test.end) {
+				t.Errorf("got %q", got)
+			}
+			if n := strings.Count(got, "\n"); n > excerptLines || len(got) > excerptBytes+2*excerptLines {
+				t.Errorf("%d lines, %d bytes are too much", n, len(got))
+			}
+		})
 	}
 }

@@ -126,17 +126,19 @@ func (c *goCompiler) run(ctx context.Context, step string, args ...string) (stri
 
 // failed puts the reason for a failure of the go command into one line.
 func (c *goCompiler) failed(ctx context.Context, step string, err error, stderr string) error {
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return fmt.Errorf("cannot %s: %w", step, context.Cause(ctx))
-	case strings.Contains(stderr, "no space left on device"):
-		return fmt.Errorf("cannot %s: %w: a first build needs about %s for Go's caches (go env GOCACHE GOMODCACHE) and %s",
-			step, errDiskFull, spaceNeeded, filepath.Dir(c.module))
+	}
+	if line := lineWith(stderr, diskFull); line != "" {
+		return fmt.Errorf("cannot %s: %w, a first build needs about %s in all: %s", step, errDiskFull, spaceNeeded, line)
 	}
 	return fmt.Errorf("cannot %s: %w: %s", step, err, lastLine(stderr))
 }
 
-// spaceNeeded is what one release was seen to take, see the package documentation.
+// spaceNeeded is what one release was seen to take in the cache, in Go's caches and in the temporary directory together.
 const spaceNeeded = "6 GB"
 
 var errDiskFull = errors.New("the disk is full")
+
+// diskFull is how every program here, all written in Go, says ENOSPC.
+const diskFull = "no space left on device"

@@ -93,9 +93,9 @@ func TestGoCompilerFailures(t *testing.T) {
 			"cannot download the go.mod of Kubernetes 1.37.2", "module lookup disabled by GOPROXY=off")
 	})
 	t.Run("disk full while building", func(t *testing.T) {
-		onlyFakeGo(t, `echo "write $2: no space left on device" >&2; exit 1`)
+		onlyFakeGo(t, `echo "write $2: no space left on device" >&2; echo "more" >&2; exit 1`)
 		err := buildEtcd(context.Background(), t.TempDir())
-		wantError(t, err, "cannot build etcd", "the disk is full", spaceNeeded, "GOCACHE")
+		wantError(t, err, "cannot build etcd", "the disk is full", spaceNeeded, "write /", "no space left on device")
 		if !errors.Is(err, errDiskFull) {
 			t.Errorf("%v is not %v", err, errDiskFull)
 		}
