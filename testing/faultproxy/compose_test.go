@@ -5,11 +5,13 @@ package faultproxy_test
 
 import (
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/net/http2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 
 	"github.com/freshwatch/freshwatch/testing/faultproxy"
@@ -75,4 +77,51 @@ func TestIdleStreamBehindALoadBalancer(t *testing.T) {
 	if got := fresh.rv(t); got != "MODIFIED 3" {
 		t.Errorf("over a new connection: %s", got)
 	}
+}
+
+// A client that does not read one of its streams stops that stream, and no other on the same connections.
+func TestSlowReaderBlocksOnlyItself(t *testing.T) {
+	f := newFakeAPI(t)
+	p := newAPI(t, f.config(), faultproxy.APIOptions{})
+	c := newClient(t, p.Config(f.config()))
+	slow, err := c.CoreV1().RESTClient().Get().Resource("configmaps").Param("watch", "1").Stream(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.Close()
+	unread := f.next(t)
+	quick := c.watch(t, metav1.ListOptions{})
+	s := f.next(t)
+
+	big := configMap("big", "1")
+	big.Data["x"] = strings.Repeat("x", 1<<20)
+	stuck := make(chan struct{})
+	go func() { // until the windows and buffers on the way are full
+		defer close(stuck)
+		for {
+			select {
+			case unread.events <- watch.Event{Type: watch.Modified, Object: big}:
+			case <-unread.gone:
+				return
+			}
+		}
+	}()
+	slowWatch := faultproxy.Match{Verb: "watch"}
+	moved := func() int64 { return p.Requests(slowWatch)[0].BytesDown }
+	before := int64(-1)
+	eventually(t, "the slow stream to be stuck", func() bool {
+		elapse(glance)
+		now := moved()
+		was := before
+		before = now
+		return now > 0 && now == was
+	})
+	for range 10 {
+		s.send(t, modified("a", "2"))
+		if got := quick.rv(t); got != "MODIFIED 2" {
+			t.Fatalf("the other stream got %s", got)
+		}
+	}
+	_ = slow.Close()
+	<-stuck
 }

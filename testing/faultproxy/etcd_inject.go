@@ -32,7 +32,8 @@ type etcdRule struct {
 func (r *etcdRule) watches(key string) bool { return strings.HasPrefix(key, r.prefix) }
 
 // FreezeWatches withholds every message, events and progress notifications, of the watches whose key begins with prefix:
-// "/registry/configmaps/", "/registry/example.com/widgets/", or "" for all. The API server's watch cache for these kinds
+// "/registry/configmaps/", "/registry/example.com/widgets/", or "" for all. A prefix for one kind ends with a slash, or
+// "/registry/pods" takes the pod templates along. Watches lists the keys there are. The API server's watch cache for these kinds
 // freezes, while reads and writes work. Watches created in the meantime are confirmed and then frozen, too; other watches
 // are not touched, not even those on the same gRPC stream.
 //

@@ -13,8 +13,8 @@ type EtcdWatch struct {
 	// Stream numbers the calls through one proxy; watches with the same Stream share a gRPC stream. ID is etcd's.
 	Stream uint64
 	ID     int64
-	// Key that the watch begins at: kube-apiserver watches the prefix /registry/<group>/<resource>/, without the group for
-	// those that are core.
+	// Key that the watch begins at. With kube-apiserver it is /registry/<group>/<resource>/ for custom resources, and
+	// /registry/<resource>/ for most that are built in; some of these have names of their own (nodes: minions).
 	Key string
 	// Events and Progress count what was delivered, Withheld the messages that faults lost, or hold at present.
 	Events, Progress, Withheld int
