@@ -53,7 +53,7 @@ func BenchmarkProof(b *testing.B) {
 			for b.Loop() {
 				write(b, client)
 				bytes, server, begin := counter.n.Load(), serverSeconds(b, client, kind.resource), time.Now()
-				if _, err := l.readVersion(b.Context()); err != nil {
+				if _, _, err := l.readVersion(b.Context()); err != nil {
 					b.Fatal(err)
 				}
 				inClient = append(inClient, time.Since(begin).Seconds()*1000)

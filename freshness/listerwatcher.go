@@ -57,6 +57,7 @@ type streamInfo struct {
 	cut        bool      // ended by us
 	listing    bool      // a LIST is under way
 	startRV    string    // as asked for
+	conn       string    // the connection it is on; empty: unknown
 	began      time.Time // the request was about to be sent
 	answered   time.Time // its headers came
 	deadline   time.Time // the server ends it then
@@ -103,7 +104,7 @@ func (l *listerWatcher) ListWithContext(ctx context.Context, opts metav1.ListOpt
 	l.lists++
 	l.requests++
 	l.mu.Unlock()
-	obj, err := l.inner.ListWithContext(l.learn(ctx), opts)
+	obj, err := l.inner.ListWithContext(l.learn(ctx, nil), opts)
 	l.mu.Lock()
 	l.lists--
 	l.err = err
@@ -113,7 +114,8 @@ func (l *listerWatcher) ListWithContext(ctx context.Context, opts metav1.ListOpt
 
 // WatchWithContext implements cache.WatcherWithContext.
 func (l *listerWatcher) WatchWithContext(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-	sctx := streamctx.New(l.learn(ctx))
+	var conn string
+	sctx := streamctx.New(l.learn(ctx, &conn))
 	id, err := l.begin(sctx, &opts)
 	if err != nil {
 		sctx.Release()
@@ -131,7 +133,7 @@ func (l *listerWatcher) WatchWithContext(ctx context.Context, opts metav1.ListOp
 		}
 		return nil, err
 	}
-	l.answered(id, w.Stop)
+	l.answered(id, &conn, w.Stop)
 	return &stream{Interface: w, ctx: sctx, ended: func() { l.end(id, nil) }}, nil
 }
 
@@ -171,12 +173,12 @@ func (l *listerWatcher) begin(sctx *streamctx.Context, opts *metav1.ListOptions)
 	return next.id, nil
 }
 
-func (l *listerWatcher) answered(id uint64, stop func()) {
+func (l *listerWatcher) answered(id uint64, conn *string, stop func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.err = nil
 	if l.current.id == id {
-		l.current.answered, l.stop = l.clock.Now(), stop
+		l.current.answered, l.current.conn, l.stop = l.clock.Now(), *conn, stop
 	}
 }
 
@@ -222,11 +224,12 @@ func (l *listerWatcher) look() (current, previous streamInfo, err error) {
 	return current, l.previous, l.err
 }
 
-// learn adds a trace to ctx that reads the resource and namespace off the
-// request's path, which the client's closures keep to themselves. HTTP/2 only;
-// with HTTP/1.1 the names stay guesses.
-func (l *listerWatcher) learn(ctx context.Context) context.Context {
-	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+// learn adds a trace to ctx that reads what the client's closures keep to
+// themselves: the resource and namespace, off the request's path, and, into
+// *conn, the connection that it is sent on. The path is known with HTTP/2 only;
+// with HTTP/1.1 the names stay guesses. The lock guards *conn.
+func (l *listerWatcher) learn(ctx context.Context, conn *string) context.Context {
+	trace := &httptrace.ClientTrace{
 		WroteHeaderField: func(key string, value []string) {
 			if key != ":path" || len(value) != 1 {
 				return
@@ -237,7 +240,15 @@ func (l *listerWatcher) learn(ctx context.Context) context.Context {
 				l.mu.Unlock()
 			}
 		},
-	})
+	}
+	if conn != nil {
+		trace.GotConn = func(info httptrace.GotConnInfo) {
+			l.mu.Lock()
+			*conn = info.Conn.LocalAddr().String() + " " + info.Conn.RemoteAddr().String()
+			l.mu.Unlock()
+		}
+	}
+	return httptrace.WithClientTrace(ctx, trace)
 }
 
 // resource returns what learn has seen.

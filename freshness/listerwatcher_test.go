@@ -145,11 +145,11 @@ func TestReadsSelectNothing(t *testing.T) {
 		return &corev1.NodeList{ListMeta: metav1.ListMeta{ResourceVersion: "42"}}, nil
 	}}.wrap()
 	for range 2 {
-		if rv, err := l.readVersion(t.Context()); rv != "42" || err != nil {
+		if rv, _, err := l.readVersion(t.Context()); rv != "42" || err != nil {
 			t.Errorf("readVersion = %q, %v, want 42", rv, err)
 		}
 	}
-	if rv, err := l.probe(t.Context()); rv != "42" || err != nil {
+	if rv, _, err := l.probe(t.Context()); rv != "42" || err != nil {
 		t.Errorf("probe = %q, %v, want 42", rv, err)
 	}
 	want := []metav1.ListOptions{
@@ -170,7 +170,7 @@ func TestBadRequestForGood(t *testing.T) {
 	l := fakeClient{list: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
 		return nil, apierrors.NewBadRequest("no")
 	}}.wrap()
-	if _, err := l.readVersion(t.Context()); !apierrors.IsBadRequest(err) {
+	if _, _, err := l.readVersion(t.Context()); !apierrors.IsBadRequest(err) {
 		t.Errorf("readVersion = %v, want the server's error", err)
 	}
 }

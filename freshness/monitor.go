@@ -232,7 +232,7 @@ func (m *Monitor) do(ctx context.Context, t *tracked, a action) {
 		t.lw.cure(a.rung)
 		return
 	}
-	readCtx, cancel := context.WithCancelCause(t.lw.learn(ctx))
+	readCtx, cancel := context.WithCancelCause(ctx)
 	t.reads[a.kind] = pendingRead{cancel, m.clock.Now()}
 	m.reads.Go(func() {
 		defer cancel(nil)
@@ -254,11 +254,11 @@ func (m *Monitor) ask(ctx context.Context, t *tracked, a action) answer {
 	}
 	ans.stored = t.stored(t.informer.LastSyncResourceVersion())
 	ans.sent = m.clock.Now()
+	read := t.lw.readVersion
 	if a.kind == actProbe {
-		ans.rv, ans.err = t.lw.probe(ctx)
-	} else {
-		ans.rv, ans.err = t.lw.readVersion(ctx)
+		read = t.lw.probe
 	}
+	ans.rv, ans.conn, ans.err = read(ctx)
 	if ans.err != nil && context.Cause(ctx) != nil {
 		ans.err = context.Cause(ctx)
 	}

@@ -18,6 +18,9 @@ type proof struct {
 	due    time.Time // overdue after this
 	limit  time.Time // due is never after this, however often the stream is renewed
 	stream uint64    // the stream whose bookmark is waited for
+	// elsewhere: read over another connection than the stream's, so perhaps from
+	// another API server, whose watch cache is not the one that had to catch up.
+	elsewhere bool
 }
 
 // longestProof bounds how long a proof may wait whatever the phase: one

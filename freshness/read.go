@@ -31,7 +31,9 @@ const (
 // its namespace and, where it has any, its selectors. A consistent LIST also
 // makes the server's watch cache catch up, so that the next bookmark on the
 // informer's stream carries at least the same resourceVersion.
-func (l *listerWatcher) readVersion(ctx context.Context) (string, error) {
+//
+// conn names the connection that it came on.
+func (l *listerWatcher) readVersion(ctx context.Context) (rv, conn string, err error) {
 	return l.listNothing(ctx, metav1.ListOptions{})
 }
 
@@ -41,16 +43,16 @@ func (l *listerWatcher) readVersion(ctx context.Context) (string, error) {
 // where the cache is behind it waits for 3 s and answers 504 with Retry-After,
 // which client-go repeats ten times before it tells (client-go 0.37,
 // rest/with_retry.go).
-func (l *listerWatcher) probe(ctx context.Context) (string, error) {
+func (l *listerWatcher) probe(ctx context.Context) (rv, conn string, err error) {
 	return l.listNothing(ctx, metav1.ListOptions{ResourceVersion: "0"})
 }
 
-func (l *listerWatcher) listNothing(ctx context.Context, opts metav1.ListOptions) (string, error) {
+func (l *listerWatcher) listNothing(ctx context.Context, opts metav1.ListOptions) (rv, conn string, err error) {
 	l.mu.Lock()
 	opts.FieldSelector = l.nothing
 	l.mu.Unlock()
 	opts.Limit = 1
-	list, err := l.inner.ListWithContext(ctx, opts)
+	list, err := l.inner.ListWithContext(l.learn(ctx, &conn), opts)
 	if apierrors.IsBadRequest(err) && opts.FieldSelector == nothing {
 		l.mu.Lock()
 		l.nothing = nothingClusterScoped
@@ -58,13 +60,15 @@ func (l *listerWatcher) listNothing(ctx context.Context, opts metav1.ListOptions
 		return l.listNothing(ctx, opts)
 	}
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	m, err := meta.ListAccessor(list)
 	if err != nil {
-		return "", fmt.Errorf("reading the resourceVersion of a list: %w", err)
+		return "", "", fmt.Errorf("reading the resourceVersion of a list: %w", err)
 	}
-	return m.GetResourceVersion(), nil
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return m.GetResourceVersion(), conn, nil
 }
 
 // classify says what a failed read means. Whatever keeps the question from

@@ -3,44 +3,7 @@
 
 package freshness
 
-import (
-	"slices"
-	"time"
-)
-
-// limits are the options that a state obeys.
-type limits struct {
-	maxStaleness time.Duration
-	syncTimeout  time.Duration
-	tick         time.Duration
-	cures        []Rung // allowed, cheapest first
-}
-
-// observation is what one look at an informer shows. It costs two short locks
-// and no request.
-type observation struct {
-	now       time.Time
-	synced    bool
-	stored    string // resourceVersion of the store: what reads see
-	reflected string // resourceVersion of the reflector: what the stream brought
-	stream    streamInfo
-	previous  streamInfo
-	err       error // how the last list or watch request failed, if it did
-}
-
-// action is something a state asks its monitor to do.
-type action struct {
-	kind actionKind
-	rung Rung // of actCure
-}
-
-type actionKind int
-
-const (
-	actRead  actionKind = iota // which resourceVersion is everything committed at?
-	actProbe                   // at which is the server's watch cache?
-	actCure
-)
+import "time"
 
 // state is all that is known of one informer, and every decision about it.
 // Its methods take the time and what was seen, do no I/O and read no clock.
@@ -52,6 +15,7 @@ type state struct {
 	stored string
 	moved  time.Time // when stored was last seen to move
 	stream uint64
+	conn   string // of the stream
 	phase  phase
 
 	freshAsOf time.Time // zero: nothing proven yet
@@ -74,34 +38,6 @@ type state struct {
 	events   []Event
 }
 
-// doubt is an overdue proof and what has been done about it.
-type doubt struct {
-	since      time.Time
-	proof      proof
-	conclusive bool
-	back       bool // the API server went back in time: nothing to wait for, relist
-
-	server    serverState
-	serverRV  string // where the server's watch cache was, when it was late
-	reachedAt time.Time
-	probing   bool
-	answered  bool // since the last cure
-	nextProbe time.Time
-
-	ladder   ladder
-	cure     Rung
-	curing   bool
-	curedAt  time.Time
-	verifyBy time.Time
-	retries  int // of a watch that was ended before it could prove its cure
-}
-
-// counters only grow.
-type counters struct {
-	reads, failedReads, proofs, doubts uint64
-	cures, provenCures                 [len(rungNames)]uint64
-}
-
 const (
 	maxRetries = 3                // of a cure that was cut short by others
 	retryRead  = 10 * time.Second // after a failed read or a late server
@@ -111,6 +47,52 @@ const (
 	renewalTime = verifyTimeout + 2*verifySlack
 	clockSlip   = 2 * time.Second // wall against monotonic: a suspended machine or a set clock
 )
+
+// limits are the options that a state obeys.
+type limits struct {
+	maxStaleness time.Duration
+	syncTimeout  time.Duration
+	tick         time.Duration
+	cures        []Rung // allowed, cheapest first
+}
+
+// observation is what one look at an informer shows. It costs two short locks
+// and no request.
+type observation struct {
+	now       time.Time
+	synced    bool
+	stored    string // resourceVersion of the store: what reads see
+	reflected string // resourceVersion of the reflector: what the stream brought
+	stream    streamInfo
+	previous  streamInfo
+	err       error // how the last list or watch request failed, if it did
+}
+
+// inInitial tells whether the stream is still at its initial events: the
+// reflector moves its resourceVersion when they have ended.
+func (o observation) inInitial() bool {
+	return o.stream.initial && o.reflected == o.stream.startRV
+}
+
+// action is something a state asks its monitor to do.
+type action struct {
+	kind actionKind
+	rung Rung // of actCure
+}
+
+type actionKind int
+
+const (
+	actRead  actionKind = iota // which resourceVersion is everything committed at?
+	actProbe                   // at which is the server's watch cache?
+	actCure
+)
+
+// counters only grow.
+type counters struct {
+	reads, failedReads, proofs, doubts uint64
+	cures, provenCures                 [len(rungNames)]uint64
+}
 
 // step takes one look at the informer and returns what to do about it.
 func (s *state) step(o observation) []action {
@@ -153,127 +135,24 @@ func (s *state) forgive(now time.Time, gap, wall time.Duration) {
 	}
 }
 
-// cutEndlessStream ends a stream of initial events that does not end itself,
-// and tells the reflector to LIST instead.
-func (s *state) cutEndlessStream(o observation) []action {
-	if !o.stream.initial || !o.stream.open || o.stream.cut || o.now.Sub(o.stream.began) < s.syncTimeout || !slices.Contains(s.cures, List) {
-		return nil
-	}
-	return []action{s.startCure(o.now, List)}
+// bound is the staleness bound: how old the newest proof is. Where wall and
+// monotonic time disagree, as after a suspended machine, the longer counts.
+func (s *state) bound(now time.Time) time.Duration {
+	return max(now.Sub(s.freshAsOf), now.Round(0).Sub(s.freshAsOf.Round(0)))
 }
 
-// follow keeps the phase in step with the stream.
-func (s *state) follow(o observation) {
-	if !s.synced {
-		s.synced, s.lastRead = true, o.now
-		if o.stream.consistent {
-			s.prove(o.now, o.stream.began)
-		} else {
-			s.readSoon = o.now
-		}
+// verdict gathers the evidence for judge.
+func (s *state) verdict(now time.Time) Verdict {
+	e := evidence{synced: s.synced, proven: !s.freshAsOf.IsZero(), read: s.read, follows: s.bookmarks}
+	if e.proven {
+		e.bound = s.bound(now)
 	}
-	switch inInitial := o.stream.initial && o.reflected == o.stream.startRV; {
-	case o.stream.id != s.stream || inInitial:
-		s.cleanEnd(o)
-		began := window{o.stream.began, o.stream.answered}
-		if o.stream.initial {
-			// Bookmarks are counted from the end of the initial events.
-			began = window{latest(s.swept, o.stream.began), o.now.Add(bookmarkLatest - 60*time.Second)}
-		}
-		s.stream = o.stream.id
-		s.phase = newPhase(began, o.stream.deadline)
-		s.plan()
-		if s.pending != nil && s.doubt == nil {
-			s.pending.await(o.now, s.phase, s.stream)
-		}
-	case o.stored != s.stored:
-		s.moved = o.now
-		s.phase = s.phase.observe(s.swept, o.now)
+	// As long as the delay can be explained, the watch is renewed to prove it, and
+	// nothing is suspected yet.
+	if d := s.doubt; d != nil && (d.conclusive || d.server == serverLate || d.server == serverFrozen) {
+		e.overdue, e.conclusive, e.server = true, d.conclusive, d.server
 	}
-	var rolled bool
-	if s.phase, rolled = s.phase.roll(o.now); rolled {
-		s.plan()
-	}
-}
-
-// plan sets the next read for just before the next bookmark, but not later than
-// one period after the last proof: where streams never live until their bookmark,
-// the phase alone would put it off for ever.
-func (s *state) plan() {
-	s.nextRead = s.phase.next().from.Add(-lead(s.latency))
-	if limit := latest(s.freshAsOf.Add(bookmarkLatest), s.lastRead.Add(retryRead)); s.nextRead.After(limit) {
-		s.nextRead = limit
-	}
-}
-
-// cleanEnd takes the ordinary end of a short watch for the proof it is: opened
-// when the server's cache was known to hold the change, and ended by the server
-// in time, it has brought all there was to bring. Where no bookmark came with
-// it, this server sends none.
-func (s *state) cleanEnd(o observation) {
-	d, p := s.doubt, o.previous
-	if d == nil || d.back || p.id != s.stream || !p.short || p.cut || o.stream.initial ||
-		d.server != serverReached || !p.began.After(d.reachedAt) ||
-		p.ended.Before(p.deadline.Add(-time.Second)) {
-		return
-	}
-	s.clear(o.now)
-	s.noBookmarks, s.pending, s.newer, s.readSoon = true, nil, nil, time.Time{}
-}
-
-// settle looks whether the store has reached what it was asked for.
-func (s *state) settle(o observation) {
-	if d := s.doubt; d != nil && !d.back && reached(o.stored, d.proof.rv) {
-		s.clear(o.now)
-	}
-	for p := s.pending; p != nil && reached(o.stored, p.rv); p = s.pending {
-		if s.doubt == nil && o.stored != s.stored && !p.capped() {
-			s.bookmarks, s.noBookmarks = true, false
-		}
-		s.pending, s.newer = s.newer, nil
-		s.prove(o.now, p.at)
-	}
-	if p := s.pending; p != nil && s.doubt == nil && o.now.After(p.due) {
-		s.counters.doubts++
-		s.doubt = &doubt{
-			since: o.now, proof: *p, ladder: newLadder(), nextProbe: o.now,
-			conclusive: s.bookmarks && !s.noBookmarks && !p.capped() && p.stream == o.stream.id,
-		}
-		s.pending, s.newer = s.newer, nil
-	}
-}
-
-// expect adds a proof to those outstanding.
-func (s *state) expect(p *proof) {
-	if s.pending == nil {
-		s.pending = p
-		return
-	}
-	s.newer = p
-}
-
-// prove moves freshAsOf forward.
-func (s *state) prove(now, at time.Time) {
-	s.counters.proofs++
-	if at.After(s.freshAsOf) {
-		s.freshAsOf = at
-	}
-	s.emit(Event{Time: now, Type: Proven, FreshAsOf: s.freshAsOf})
-}
-
-// clear ends a doubt whose proof has been reached, and asks for the next proof
-// at once, while the cure's short watch is open.
-func (s *state) clear(now time.Time) {
-	d := s.doubt
-	s.doubt, s.noBookmarks = nil, false
-	if d.curing {
-		s.counters.provenCures[d.cure]++
-		s.emit(Event{Time: now, Type: CureProven, Cure: d.cure})
-	}
-	s.prove(now, d.proof.at)
-	if s.pending == nil {
-		s.readSoon = now
-	}
+	return judge(e, s.maxStaleness)
 }
 
 func (s *state) emit(e Event) { s.events = append(s.events, e) }

@@ -13,6 +13,7 @@ type answer struct {
 	sent, received time.Time
 	stored         string // the store's resourceVersion before sending
 	rv             string // what the server answered
+	conn           string // the connection that it came on; empty: unknown
 	state          readState
 	err            error
 }
@@ -58,7 +59,9 @@ func (s *state) onRead(a answer) {
 		d.proof.at = a.sent
 		s.clear(a.received)
 	}
-	s.expect(newProof(a.sent, a.received, a.rv, s.phase, s.stream, s.patienceFor(a.received)))
+	p := newProof(a.sent, a.received, a.rv, s.phase, s.stream, s.patienceFor(a.received))
+	p.elsewhere = a.conn != s.conn
+	s.expect(p)
 }
 
 // patienceFor returns how long a proof begun now may wait for a bookmark: one
@@ -90,7 +93,7 @@ func (s *state) onWentBack(a answer) {
 		s.counters.doubts++
 		s.doubt = &doubt{since: a.received, back: true, conclusive: true, ladder: newLadder()}
 	}
-	s.doubt.server, s.doubt.serverRV = serverReached, a.rv
+	s.doubt.server, s.doubt.serverRV, s.doubt.answered = serverReached, a.rv, true
 	s.doubt.proof.rv = a.rv
 }
 
@@ -122,101 +125,4 @@ func (s *state) note(a answer) {
 		s.counters.failedReads++
 	}
 	s.read, s.readErr = a.state, a.err
-}
-
-// heal climbs the ladder while a doubt lasts. Nothing is cured before the API
-// server has said that it has what the informer lacks, nor while a list is
-// under way, nor when the stream is ahead and only the store lags.
-func (s *state) heal(o observation) []action {
-	d := s.doubt
-	if d == nil {
-		return nil
-	}
-	if o.stream.listing || o.stream.initial && o.reflected == o.stream.startRV {
-		return s.cutEndlessStream(o)
-	}
-	cutShort := d.curing && d.cure == Resume && d.retries < maxRetries &&
-		!o.previous.began.Before(d.curedAt) && o.previous.endedEarly()
-	if d.curing && o.now.Before(d.verifyBy) && !cutShort {
-		return nil
-	}
-	if cutShort {
-		// Somebody ended the watch before its bookmark: that told nothing.
-		d.retries++
-		d.ladder.tried--
-		d.curing = false
-	}
-	if d.curing {
-		d.curing = false
-		s.emit(Event{Time: o.now, Type: CureFailed, Cure: d.cure})
-		if !d.back {
-			d.conclusive = true // a renewed watch did not bring it either
-			d.answered, d.nextProbe = false, o.now
-		}
-	}
-	if d.server != serverReached || !d.answered && !d.back {
-		if d.probing || o.now.Before(d.nextProbe) {
-			return nil
-		}
-		d.probing = true
-		return []action{{kind: actProbe}}
-	}
-	if !d.back && reached(o.reflected, d.proof.rv) {
-		return nil
-	}
-	rung, ok := d.ladder.climb(o.now, s.rungsFor(d))
-	if !ok {
-		return nil
-	}
-	acts := []action{s.startCure(o.now, rung)}
-	if !s.reading && !d.back && !s.noBookmarks {
-		// Ask again: the short watch's bookmark then proves this very moment.
-		acts = append(acts, s.startRead(o.now))
-	}
-	return acts
-}
-
-// startCure notes a cure and returns it.
-func (s *state) startCure(now time.Time, r Rung) action {
-	s.counters.cures[r]++
-	s.emit(Event{Time: now, Type: CureStarted, Cure: r})
-	if d := s.doubt; d != nil {
-		d.cure, d.curing, d.curedAt, d.verifyBy = r, true, now, now.Add(patience(r))
-	}
-	return action{kind: actCure, rung: r}
-}
-
-// rungsFor returns the allowed cures that can help: resuming from a
-// resourceVersion that the server no longer knows cannot.
-func (s *state) rungsFor(d *doubt) []Rung {
-	if !d.back {
-		return s.cures
-	}
-	var out []Rung
-	for _, r := range s.cures {
-		if r != Resume {
-			out = append(out, r)
-		}
-	}
-	return out
-}
-
-// bound is the staleness bound: how old the newest proof is. Where wall and
-// monotonic time disagree, as after a suspended machine, the longer counts.
-func (s *state) bound(now time.Time) time.Duration {
-	return max(now.Sub(s.freshAsOf), now.Round(0).Sub(s.freshAsOf.Round(0)))
-}
-
-// verdict gathers the evidence for judge.
-func (s *state) verdict(now time.Time) Verdict {
-	e := evidence{synced: s.synced, proven: !s.freshAsOf.IsZero(), read: s.read, follows: s.bookmarks}
-	if e.proven {
-		e.bound = s.bound(now)
-	}
-	// As long as the delay can be explained, the watch is renewed to prove it, and
-	// nothing is suspected yet.
-	if d := s.doubt; d != nil && (d.conclusive || d.server == serverLate || d.server == serverFrozen) {
-		e.overdue, e.conclusive, e.server = true, d.conclusive, d.server
-	}
-	return judge(e, s.maxStaleness)
 }

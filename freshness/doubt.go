@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The Freshwatch Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package freshness
+
+import "time"
+
+// doubt is an overdue proof and what has been done about it.
+type doubt struct {
+	since      time.Time
+	proof      proof
+	conclusive bool
+	back       bool // the API server went back in time: nothing to wait for, relist
+
+	server    serverState
+	serverRV  string // where the server's watch cache was, when it was late
+	reachedAt time.Time
+	probing   bool
+	answered  bool // since the last cure
+	nextProbe time.Time
+
+	ladder   ladder
+	cure     Rung
+	curing   bool
+	curedAt  time.Time
+	verifyBy time.Time
+	retries  int // of a watch that was ended before it could prove its cure
+}

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The Freshwatch Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package freshness
+
+import "time"
+
+// follow keeps the phase in step with the stream.
+func (s *state) follow(o observation) {
+	if !s.synced {
+		s.synced, s.lastRead = true, o.now
+		if o.stream.consistent {
+			s.prove(o.now, o.stream.began)
+		} else {
+			s.readSoon = o.now
+		}
+	}
+	if p := s.pending; p != nil && o.stream.conn != s.conn {
+		p.elsewhere = true
+	}
+	s.conn = o.stream.conn
+	switch {
+	case o.stream.id != s.stream || o.inInitial():
+		s.cleanEnd(o)
+		began := window{o.stream.began, o.stream.answered}
+		if o.stream.initial {
+			// Bookmarks are counted from the end of the initial events.
+			began = window{latest(s.swept, o.stream.began), o.now.Add(bookmarkLatest - 60*time.Second)}
+		}
+		s.stream = o.stream.id
+		s.phase = newPhase(began, o.stream.deadline)
+		s.plan()
+		if s.pending != nil && s.doubt == nil {
+			s.pending.await(o.now, s.phase, s.stream)
+		}
+	case o.stored != s.stored:
+		s.moved = o.now
+		s.phase = s.phase.observe(s.swept, o.now)
+	}
+	var rolled bool
+	if s.phase, rolled = s.phase.roll(o.now); rolled {
+		s.plan()
+	}
+}
+
+// plan sets the next read for just before the next bookmark, but not later than
+// one period after the last proof: where streams never live until their bookmark,
+// the phase alone would put it off for ever.
+func (s *state) plan() {
+	s.nextRead = s.phase.next().from.Add(-lead(s.latency))
+	if limit := latest(s.freshAsOf.Add(bookmarkLatest), s.lastRead.Add(retryRead)); s.nextRead.After(limit) {
+		s.nextRead = limit
+	}
+}
+
+// cleanEnd takes the ordinary end of a short watch for the proof it is: opened
+// when the server's cache was known to hold the change, and ended by the server
+// in time, it has brought all there was to bring. Where no bookmark came with
+// it, this server sends none.
+func (s *state) cleanEnd(o observation) {
+	d, p := s.doubt, o.previous
+	if d == nil || d.back || p.id != s.stream || !p.short || p.cut || o.stream.initial ||
+		d.server != serverReached || !p.began.After(d.reachedAt) ||
+		p.ended.Before(p.deadline.Add(-time.Second)) {
+		return
+	}
+	s.clear(o.now)
+	s.noBookmarks, s.pending, s.newer, s.readSoon = true, nil, nil, time.Time{}
+}

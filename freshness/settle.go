@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The Freshwatch Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package freshness
+
+import "time"
+
+// settle looks whether the store has reached what it was asked for.
+func (s *state) settle(o observation) {
+	if d := s.doubt; d != nil && !d.back && reached(o.stored, d.proof.rv) {
+		s.clear(o.now)
+	}
+	for p := s.pending; p != nil && reached(o.stored, p.rv); p = s.pending {
+		if s.doubt == nil && o.stored != s.stored && !p.capped() {
+			s.bookmarks, s.noBookmarks = true, false
+		}
+		s.pending, s.newer = s.newer, nil
+		s.prove(o.now, p.at)
+	}
+	if p := s.pending; p != nil && s.doubt == nil && o.now.After(p.due) {
+		s.counters.doubts++
+		s.doubt = &doubt{
+			since: o.now, proof: *p, ladder: newLadder(), nextProbe: o.now,
+			conclusive: s.bookmarks && !s.noBookmarks && !p.capped() && !p.elsewhere && p.stream == o.stream.id,
+		}
+		s.pending, s.newer = s.newer, nil
+	}
+}
+
+// expect adds a proof to those outstanding.
+func (s *state) expect(p *proof) {
+	if s.pending == nil {
+		s.pending = p
+		return
+	}
+	s.newer = p
+}
+
+// prove moves freshAsOf forward.
+func (s *state) prove(now, at time.Time) {
+	s.counters.proofs++
+	if at.After(s.freshAsOf) {
+		s.freshAsOf = at
+	}
+	s.emit(Event{Time: now, Type: Proven, FreshAsOf: s.freshAsOf})
+}
+
+// clear ends a doubt whose proof has been reached, and asks for the next proof
+// at once, while the cure's short watch is open.
+func (s *state) clear(now time.Time) {
+	d := s.doubt
+	s.doubt, s.noBookmarks = nil, false
+	if d.curing {
+		s.counters.provenCures[d.cure]++
+		s.emit(Event{Time: now, Type: CureProven, Cure: d.cure})
+	}
+	s.prove(now, d.proof.at)
+	if s.pending == nil {
+		s.readSoon = now
+	}
+}
