@@ -84,6 +84,7 @@ func ExampleMonitor() {
 			verdict.Store(int64(e.Verdict))
 		case freshness.CureStarted:
 			fmt.Println("cure:", e.Cure)
+		default:
 		}
 	}})
 	if err != nil {

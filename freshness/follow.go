@@ -34,7 +34,6 @@ func (s *state) follow(o observation) {
 			s.pending.await(o.now, s.phase, s.stream)
 		}
 	case o.stored != s.stored:
-		s.moved = o.now
 		s.phase = s.phase.observe(s.swept, o.now)
 	}
 	var rolled bool

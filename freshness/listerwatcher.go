@@ -121,7 +121,7 @@ func (l *listerWatcher) WatchWithContext(ctx context.Context, opts metav1.ListOp
 		sctx.Release()
 		return nil, err
 	}
-	w, err := l.inner.WatchWithContext(sctx, opts)
+	w, err := l.inner.WatchWithContext(sctx, opts) //nolint:contextcheck // sctx is made from ctx
 	if err != nil {
 		cut := sctx.Expired()
 		sctx.Release()

@@ -19,7 +19,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/watchlist"
 	"k8s.io/utils/clock"
-	"k8s.io/utils/ptr"
 )
 
 // fakeClient is a client that does what the test says.
@@ -33,8 +32,8 @@ func (f fakeClient) wrap() *listerWatcher {
 }
 
 func TestCuresChangeTheNextRequest(t *testing.T) {
-	initial := metav1.ListOptions{SendInitialEvents: ptr.To(true), TimeoutSeconds: ptr.To(int64(400))}
-	plain := metav1.ListOptions{ResourceVersion: "7", TimeoutSeconds: ptr.To(int64(400))}
+	initial := metav1.ListOptions{SendInitialEvents: new(true), TimeoutSeconds: new(int64(400))}
+	plain := metav1.ListOptions{ResourceVersion: "7", TimeoutSeconds: new(int64(400))}
 	tests := []struct {
 		name    string
 		rung    Rung

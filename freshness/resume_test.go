@@ -37,7 +37,7 @@ func TestWhatEndsAWatchDecidesOnARelist(t *testing.T) {
 				ListWithContextFunc: inner.ListWithContext,
 				WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 					sctx := streamctx.New(ctx)
-					w, err := inner.WatchWithContext(sctx, o)
+					w, err := inner.WatchWithContext(sctx, o) //nolint:contextcheck // sctx is made from ctx
 					mu.Lock()
 					defer mu.Unlock()
 					current, currentCtx = w, sctx

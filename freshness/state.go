@@ -13,7 +13,6 @@ type state struct {
 	swept  time.Time // the last look
 	synced bool
 	stored string
-	moved  time.Time // when stored was last seen to move
 	stream uint64
 	conn   string // of the stream
 	phase  phase

@@ -14,12 +14,10 @@ import (
 // sim drives a state by hand: an informer whose store, stream and API server
 // do as the test says.
 type sim struct {
-	t     *testing.T
-	s     state
-	now   time.Time
-	o     observation
-	acts  []action
-	reads int // outstanding
+	t   *testing.T
+	s   state
+	now time.Time
+	o   observation
 }
 
 func newSim(t *testing.T, opts Options) *sim {
