@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// DefaultStartTimeout is how long one component may take from its start until it answers that it is ready. An idle laptop needs
-// three seconds for kube-apiserver; a shared two-core CI machine that compiles at the same time was seen to need twenty.
+// DefaultStartTimeout is how long one component may take from its start until it answers that it is ready. kube-apiserver, the slowest,
+// takes a few seconds where it has a core to itself; the rest is for CI machines that compile at the same time.
 const DefaultStartTimeout = 2 * time.Minute
 
 // Options says what to start. The zero value starts etcd and kube-apiserver of DefaultVersion on free ports.
