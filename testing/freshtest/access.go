@@ -13,11 +13,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// accessReviews is the one resource that is answered without being stored.
-var accessReviews = accessReviewKind().GVR()
-
+// accessReviewKind is the one kind that is answered without being stored.
 func accessReviewKind() Kind {
-	return Kind{Group: authorizationv1.GroupName, Version: "v1", Kind: "SelfSubjectAccessReview", Resource: "selfsubjectaccessreviews"}
+	return Kind{
+		Group: authorizationv1.GroupName, Version: "v1",
+		Kind: "SelfSubjectAccessReview", Resource: "selfsubjectaccessreviews",
+	}
 }
 
 // serveAccessReview answers whether the client may do something: it may, unless a Deny says otherwise.

@@ -20,7 +20,12 @@ const (
 // before cond is asked again.
 func Eventually(t testing.TB, cond func() bool, format string, args ...any) {
 	t.Helper()
-	poll(t, pollFor, func() {}, cond, format, args...)
+	for waited := time.Duration(0); !cond(); waited += pollEvery {
+		if waited >= pollFor {
+			t.Fatalf("not within %v: "+format, append([]any{pollFor}, args...)...)
+		}
+		<-time.After(pollEvery)
+	}
 }
 
 // WaitForSync waits like Eventually until all the given functions hold, such as the HasSynced of informers.
@@ -37,25 +42,20 @@ func WaitForSync(t testing.TB, synced ...func() bool) {
 //
 // Small steps matter: a timer that is set anew when it fires counts from where the clock then stands, so that a step of
 // an hour is one tick to it.
-func StepUntil(t testing.TB, c *clocktesting.FakeClock, step, limit time.Duration, cond func() bool, format string, args ...any) time.Duration {
+func StepUntil(
+	t testing.TB, c *clocktesting.FakeClock, step, limit time.Duration, cond func() bool, format string, args ...any,
+) time.Duration {
 	t.Helper()
 	if step <= 0 {
 		t.Fatalf("freshtest: StepUntil: step is %v, but must be positive", step)
 	}
 	begin := c.Now()
-	rounds := time.Duration(limit/step+1) * pollEvery
-	poll(t, rounds, func() { c.Step(step) }, cond, format, args...)
-	return c.Since(begin)
-}
-
-// poll asks cond every pollEvery until it holds or the time is over, moving on in between.
-func poll(t testing.TB, limit time.Duration, move func(), cond func() bool, format string, args ...any) {
-	t.Helper()
-	for waited := time.Duration(0); !cond(); waited += pollEvery {
-		if waited >= limit {
-			t.Fatalf("not within %v: "+format, append([]any{limit}, args...)...)
+	for !cond() {
+		if c.Since(begin) >= limit {
+			t.Fatalf("not within %v of the clock: "+format, append([]any{limit}, args...)...)
 		}
-		move()
-		time.Sleep(pollEvery)
+		c.Step(step)
+		<-time.After(pollEvery)
 	}
+	return c.Since(begin)
 }

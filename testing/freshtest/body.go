@@ -29,10 +29,12 @@ func (cl *cluster) readObject(r *http.Request, t target) (*unstructured.Unstruct
 		obj.SetNamespace(t.namespace)
 	}
 	if ns := obj.GetNamespace(); ns != t.namespace {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("the namespace of the provided object does not match the namespace sent on the request (%q, %q)", ns, t.namespace))
+		return nil, apierrors.NewBadRequest(fmt.Sprintf(
+			"the namespace of the object (%q) does not match the namespace on the URL (%q)", ns, t.namespace))
 	}
 	if name := obj.GetName(); t.name != "" && name != t.name {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", name, t.name))
+		return nil, apierrors.NewBadRequest(fmt.Sprintf(
+			"the name of the object (%q) does not match the name on the URL (%q)", name, t.name))
 	}
 	return obj, nil
 }

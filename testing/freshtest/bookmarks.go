@@ -100,8 +100,9 @@ func (cl *cluster) tick() {
 		if _, open := s.cache.streams[s]; !open {
 			continue
 		}
-		if rv := s.cache.rv; rv > s.after && cl.strike(withholdBookmarks, s.cache.kind.GVR(), s.selector.namespace, "") == nil {
-			s.push(bookmark(s.cache.kind, rv, false))
+		c := s.cache
+		if c.rv > s.after && cl.strike(withholdBookmarks, c.kind.GVR(), s.selector.namespace, "") == nil {
+			s.push(bookmark(c.kind, c.rv, false))
 		}
 		cl.bookmarks.again(s, now)
 	}

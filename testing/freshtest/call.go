@@ -78,9 +78,7 @@ func (c call) update(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	obj, err := c.cl.update(c.cache, c.key(), c.scope(), func(*unstructured.Unstructured) (*unstructured.Unstructured, error) {
-		return next, nil
-	})
+	obj, err := c.cl.update(c.cache, c.key(), c.scope(), replaceWith(next))
 	if err != nil {
 		return err
 	}

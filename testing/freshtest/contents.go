@@ -35,9 +35,7 @@ func (s *Server) Update(obj runtime.Object) error {
 	if err != nil {
 		return err
 	}
-	stored, err := s.cl.update(c, keyOf(u), wholeObject, func(*unstructured.Unstructured) (*unstructured.Unstructured, error) {
-		return u, nil
-	})
+	stored, err := s.cl.update(c, keyOf(u), wholeObject, replaceWith(u))
 	if err != nil {
 		return err
 	}
@@ -66,7 +64,8 @@ func (s *Server) locate(obj runtime.Object) (*watchCache, *unstructured.Unstruct
 			continue
 		}
 		if namespaced := u.GetNamespace() != ""; namespaced != c.kind.Namespaced {
-			return nil, nil, fmt.Errorf("freshtest: %s %q: namespace is %q, but the kind's Namespaced is %v", c.kind.Kind, u.GetName(), u.GetNamespace(), c.kind.Namespaced)
+			return nil, nil, fmt.Errorf("freshtest: %s %q: namespace is %q, but the kind's Namespaced is %v",
+				c.kind.Kind, u.GetName(), u.GetNamespace(), c.kind.Namespaced)
 		}
 		return c, u, nil
 	}

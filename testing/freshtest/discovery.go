@@ -14,7 +14,7 @@ import (
 )
 
 // serveDiscovery answers what is not about objects: health, version, and what is served. Discovery is the older one, a
-// document per group and version; clients that ask for the aggregated one take it as well.
+// document for each group and version; clients that ask for the aggregated one take it as well.
 func (s *Server) serveDiscovery(w http.ResponseWriter, r *http.Request) error {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	switch path := r.URL.Path; {
@@ -23,7 +23,7 @@ func (s *Server) serveDiscovery(w http.ResponseWriter, r *http.Request) error {
 		_, _ = w.Write([]byte("ok"))
 		return nil
 	case path == "/version":
-		writeJSON(w, http.StatusOK, version.Info{Major: "1", Minor: "37", GitVersion: "v1.37.2-freshtest", Platform: "memory"})
+		writeJSON(w, http.StatusOK, version.Info{Major: "1", Minor: "37", GitVersion: "v1.37.2-freshtest"})
 		return nil
 	case path == "/api":
 		writeJSON(w, http.StatusOK, metav1.APIVersions{
@@ -55,7 +55,10 @@ func (s *Server) served() []Kind {
 
 // groups returns the named groups that are served.
 func (s *Server) groups() metav1.APIGroupList {
-	list := metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}, Groups: []metav1.APIGroup{}}
+	list := metav1.APIGroupList{
+		TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"},
+		Groups:   []metav1.APIGroup{},
+	}
 	for _, k := range s.served() {
 		if k.Group == "" {
 			continue
@@ -98,13 +101,15 @@ func (k Kind) resources() []metav1.APIResource {
 		Name: k.Resource, SingularName: strings.ToLower(k.Kind), Kind: k.Kind, Namespaced: k.Namespaced,
 		Verbs: metav1.Verbs{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	}
-	if k.GVR() == accessReviews {
+	if k.GVR() == accessReviewKind().GVR() {
 		entry.Verbs = metav1.Verbs{"create"}
 	}
 	entries := []metav1.APIResource{entry}
 	if k.Status {
-		status := metav1.APIResource{Name: k.Resource + "/status", Kind: k.Kind, Namespaced: k.Namespaced, Verbs: metav1.Verbs{"get", "patch", "update"}}
-		entries = append(entries, status)
+		entries = append(entries, metav1.APIResource{
+			Name: k.Resource + "/status", Kind: k.Kind, Namespaced: k.Namespaced,
+			Verbs: metav1.Verbs{"get", "patch", "update"},
+		})
 	}
 	return entries
 }

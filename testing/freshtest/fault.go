@@ -76,7 +76,7 @@ func (f *Fault) matches(gvr schema.GroupVersionResource, namespace, verb string)
 func (cl *cluster) inflict(f *Fault) *Fault {
 	f.cl = cl
 	cl.faults = append(cl.faults, f)
-	if _, served := cl.caches[f.gvr]; !f.gvr.Empty() && !served && f.gvr != accessReviews {
+	if _, served := cl.caches[f.gvr]; !f.gvr.Empty() && !served && f.gvr != accessReviewKind().GVR() {
 		cl.options.Errorf("freshtest: a fault was set on %v, which the server does not serve", f.gvr)
 	}
 	return f

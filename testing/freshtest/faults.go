@@ -7,9 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Stall silences the watches of a kind that are open now: they deliver nothing any more, neither events nor bookmarks nor
-// their end, but stay open, on a connection that lives and answers PINGs. Watches opened later work. With namespaces,
-// only watches of exactly those namespaces are silenced. Lifted, it delivers what was held back.
+// Stall silences the watches of a kind that are open now: they deliver nothing any more, neither events nor bookmarks
+// nor their end, but stay open, on a connection that lives and answers PINGs. Watches opened later work. With
+// namespaces, only watches of exactly those namespaces are silenced. Lifted, it delivers what was held back.
 func (s *Server) Stall(gvr schema.GroupVersionResource, namespaces ...string) *Fault {
 	s.cl.mu.Lock()
 	defer s.cl.mu.Unlock()
@@ -25,9 +25,9 @@ func (s *Server) Stall(gvr schema.GroupVersionResource, namespaces ...string) *F
 	return f
 }
 
-// StallNew silences watches of a kind from their beginning if they are opened from now on: they are accepted, and deliver
-// nothing. Open ones go on. With namespaces, only watches of exactly those namespaces are silenced. Lifted, it delivers
-// what was held back.
+// StallNew silences the watches of a kind that are opened from now on: they are accepted, and deliver nothing. Open
+// ones go on. With namespaces, only watches of exactly those namespaces are silenced. Lifted, it delivers what was held
+// back.
 func (s *Server) StallNew(gvr schema.GroupVersionResource, namespaces ...string) *Fault {
 	s.cl.mu.Lock()
 	defer s.cl.mu.Unlock()
@@ -47,10 +47,10 @@ func (f *Fault) silence(s *stream) {
 	}
 }
 
-// FreezeWatchCache stops the watch cache of a kind, as when etcd's watch for it dies: its RV and contents stay where they
-// are, bookmarks repeat that RV, and a consistent LIST waits Options.FreshWait and is then answered from etcd (or with
-// 429, see Options.RejectStaleLists). Reads at a newer RV are answered with 504 "Too large resource version", watches at
-// one are accepted and silent. Lifted, the cache catches up.
+// FreezeWatchCache stops the watch cache of a kind, as when etcd's watch for it dies: its RV and contents stay where
+// they are, bookmarks repeat that RV, and a consistent LIST waits Options.FreshWait and is then answered from etcd (or
+// with 429, see Options.RejectStaleLists). Reads at a newer RV are answered with 504 "Too large resource version",
+// watches at one are accepted and silent. Lifted, the cache catches up.
 func (s *Server) FreezeWatchCache(gvr schema.GroupVersionResource) *Fault {
 	s.cl.mu.Lock()
 	defer s.cl.mu.Unlock()
@@ -94,9 +94,9 @@ func (s *Server) WithholdInitialEventsEnd(gvr schema.GroupVersionResource) *Faul
 	return s.cl.inflict(&Fault{kind: withholdInitialEnd, gvr: gvr, left: -1})
 }
 
-// Respond answers the next requests for a kind and a verb (see Request.Verb) with an HTTP status code from 400 on, and a
-// Status that fits it; 429 asks to retry after a second. An empty gvr stands for every request, an empty verb for every
-// verb, and times below 1 for until lifted. Open watches go on.
+// Respond answers the next requests for a kind and a verb (see Request.Verb) with an HTTP status code from 400 to 599,
+// and a Status that fits it; 429 asks to retry after a second. An empty gvr stands for every request, an empty verb for
+// every verb, and times below 1 for until lifted. Open watches go on.
 //
 // For a watch, 410 comes as an event in the stream, as from kube-apiserver; other codes come as they are.
 func (s *Server) Respond(gvr schema.GroupVersionResource, verb string, code, times int) *Fault {
@@ -116,8 +116,8 @@ func (s *Server) Respond(gvr schema.GroupVersionResource, verb string, code, tim
 	return s.cl.inflict(f)
 }
 
-// Deny revokes the permission for a kind and the given verbs, or all verbs if there are none: requests are answered with
-// 403, and SelfSubjectAccessReviews say no. Open watches go on, as on kube-apiserver.
+// Deny revokes the permission for a kind and the given verbs, or all verbs if there are none: requests are answered
+// with 403, and SelfSubjectAccessReviews say no. Open watches go on, as on kube-apiserver.
 func (s *Server) Deny(gvr schema.GroupVersionResource, verbs ...string) *Fault {
 	s.cl.mu.Lock()
 	defer s.cl.mu.Unlock()

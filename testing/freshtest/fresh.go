@@ -37,33 +37,39 @@ func (cl *cluster) waitFresh(ctx context.Context, c *watchCache, rv uint64) erro
 	progress := cl.clock.NewTimer(max(cl.options.ProgressDelay, 1))
 	defer progress.Stop()
 	for c.rv < rv {
-		moved := c.moved
-		cl.mu.Unlock()
-		var err error
-		asked := false
-		select {
-		case <-moved:
-		case <-progress.C():
-			asked = true
-		case <-timeout.C():
-			err = errTimeout
-		case <-ctx.Done():
-			err = ctx.Err()
-		case <-cl.done:
-			err = errStopped
-		}
-		cl.mu.Lock()
+		ask, err := cl.pause(ctx, c.moved, progress.C(), timeout.C())
 		switch {
-		case err == errTimeout:
+		case errors.Is(err, errTimeout):
 			return tooLarge(rv, c.rv)
 		case err != nil:
 			return err
-		case asked:
+		case ask:
 			progress.Reset(progressPeriod)
 			c.advance(cl.store.rv)
 		}
 	}
 	return nil
+}
+
+// pause gives up the lock until the watch cache has moved, it is time to ask for progress, or there is no point in
+// waiting any longer.
+func (cl *cluster) pause(
+	ctx context.Context, moved <-chan struct{}, progress, timeout <-chan time.Time,
+) (ask bool, err error) {
+	cl.mu.Unlock()
+	defer cl.mu.Lock()
+	select {
+	case <-moved:
+		return false, nil
+	case <-progress:
+		return true, nil
+	case <-timeout:
+		return false, errTimeout
+	case <-ctx.Done():
+		return false, ctx.Err()
+	case <-cl.done:
+		return false, errStopped
+	}
 }
 
 // tooLarge is the error by which kube-apiserver says that its watch cache has not reached an RV.

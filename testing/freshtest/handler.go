@@ -17,8 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// ServeHTTP serves one request, over whatever connection it came.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// serve serves one request.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if !s.enter() {
 		writeError(w, errStopped)
 		return
@@ -36,7 +36,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case err == nil && t.gvr.Empty():
 		err = s.serveDiscovery(w, r)
-	case err == nil && t.gvr == accessReviews:
+	case err == nil && t.gvr == accessReviewKind().GVR():
 		err = s.serveAccessReview(w, r, t)
 	case err == nil:
 		err = s.serveResource(w, r, t, query)
@@ -57,7 +57,8 @@ func (s *Server) admit(r *http.Request, t target) error {
 		return scripted(f.code, t)
 	}
 	if f := s.cl.strike(deny, t.gvr, t.namespace, t.verb); f != nil {
-		return apierrors.NewForbidden(t.gvr.GroupResource(), t.name, fmt.Errorf("cannot %s resource %q", t.verb, t.gvr.Resource))
+		reason := fmt.Errorf("cannot %s resource %q", t.verb, t.gvr.Resource)
+		return apierrors.NewForbidden(t.gvr.GroupResource(), t.name, reason)
 	}
 	return nil
 }

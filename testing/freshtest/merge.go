@@ -12,11 +12,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// checkPreconditions refuses an update that was made from another state of the object, or from another object of the
-// same name. What is empty is not checked.
+// checkPreconditions refuses a write that was made for another state of the object, or for another object of the same
+// name. What is empty is not checked.
 func (k Kind) checkPreconditions(current *unstructured.Unstructured, uid types.UID, resourceVersion string) error {
 	if uid != "" && uid != current.GetUID() {
-		return k.conflict(current, fmt.Errorf("the UID in the object (%s) does not match the UID in record (%s)", uid, current.GetUID()))
+		return k.conflict(current, fmt.Errorf("the UID is %s, but %s was expected", current.GetUID(), uid))
 	}
 	if resourceVersion != "" && resourceVersion != current.GetResourceVersion() {
 		return k.conflict(current, errModified)

@@ -76,7 +76,8 @@ func (o Options) withDefaults() (Options, error) {
 		o.FreshWait = DefaultFreshWait
 	}
 	if o.ProgressDelay >= o.FreshWait {
-		return o, fmt.Errorf("freshtest: ProgressDelay is %v, but must be below FreshWait, which is %v", o.ProgressDelay, o.FreshWait)
+		return o, fmt.Errorf("freshtest: ProgressDelay is %v, but must be below FreshWait, which is %v",
+			o.ProgressDelay, o.FreshWait)
 	}
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}

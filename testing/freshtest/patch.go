@@ -18,7 +18,9 @@ import (
 
 // patch changes the object under k by a patch of the given type. A server-side apply of an object that does not exist
 // creates it; created says so.
-func (cl *cluster) patch(c *watchCache, k key, part scope, patchType types.PatchType, body []byte) (obj *unstructured.Unstructured, created bool, err error) {
+func (cl *cluster) patch(
+	c *watchCache, k key, part scope, patchType types.PatchType, body []byte,
+) (obj *unstructured.Unstructured, created bool, err error) {
 	apply, err := cl.patcher(c.kind, patchType, body)
 	if err != nil {
 		return nil, false, err
@@ -37,62 +39,65 @@ func (cl *cluster) patch(c *watchCache, k key, part scope, patchType types.Patch
 	if obj, err = apply(blank); err != nil {
 		return nil, false, err
 	}
+	if c.kind.Status {
+		delete(obj.Object, "status")
+	}
 	obj, err = cl.createLocked(c, obj)
 	return obj, true, err
 }
 
-type patchFunc = func(*unstructured.Unstructured) (*unstructured.Unstructured, error)
-
 // patcher returns the function that applies the patch to an object that it may change.
-func (cl *cluster) patcher(kind Kind, patchType types.PatchType, body []byte) (patchFunc, error) {
-	var changes map[string]any
-	if patchType == types.ApplyYAMLPatchType {
-		var err error
-		if body, err = yaml.YAMLToJSON(body); err != nil {
-			return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding YAML: %v", err))
-		}
-	}
-	if err := json.Unmarshal(body, &changes); err != nil {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
-	}
+func (cl *cluster) patcher(kind Kind, patchType types.PatchType, body []byte) (changeFunc, error) {
 	switch patchType {
 	case types.MergePatchType, types.ApplyYAMLPatchType:
+		changes, err := decodePatch(body)
 		return func(obj *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-			obj.Object = mergePatch(obj.Object, changes).(map[string]any)
-			return obj, nil
-		}, nil
+			return &unstructured.Unstructured{Object: mergeObject(obj.Object, changes)}, nil
+		}, err
 	case types.StrategicMergePatchType:
 		typed, err := cl.options.Scheme.New(kind.GVK())
 		if err != nil {
-			return nil, unsupportedMedia(string(patchType))
+			return nil, unsupportedMedia(string(patchType)) // without a type there is no strategy
 		}
+		changes, err := decodePatch(body)
 		return func(obj *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 			merged, err := strategicpatch.StrategicMergeMapPatch(obj.Object, changes, typed)
 			if err != nil {
 				return nil, apierrors.NewBadRequest(err.Error())
 			}
 			return &unstructured.Unstructured{Object: merged}, nil
-		}, nil
+		}, err
 	default:
 		return nil, unsupportedMedia(string(patchType))
 	}
 }
 
-// mergePatch applies a JSON merge patch (RFC 7386): objects are merged, null removes, all else replaces.
-func mergePatch(target, patch any) any {
-	changes, ok := patch.(map[string]any)
-	if !ok {
-		return patch
+// decodePatch reads a patch in YAML, and so in JSON.
+func decodePatch(body []byte) (changes map[string]any, err error) {
+	body, err = yaml.YAMLToJSON(body)
+	if err == nil {
+		err = json.Unmarshal(body, &changes)
 	}
-	object, ok := target.(map[string]any)
-	if !ok {
+	if err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+	}
+	return changes, nil
+}
+
+// mergeObject applies a JSON merge patch (RFC 7386) to an object: objects are merged, null removes, all else replaces.
+func mergeObject(object, changes map[string]any) map[string]any {
+	if object == nil {
 		object = map[string]any{}
 	}
 	for name, value := range changes {
-		if value == nil {
+		switch value := value.(type) {
+		case nil:
 			delete(object, name)
-		} else {
-			object[name] = mergePatch(object[name], value)
+		case map[string]any:
+			inner, _ := object[name].(map[string]any) // what is no object is replaced
+			object[name] = mergeObject(inner, value)
+		default:
+			object[name] = value
 		}
 	}
 	return object

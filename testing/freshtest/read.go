@@ -15,7 +15,9 @@ import (
 )
 
 // get reads one object: from etcd without an RV, else from the watch cache once that has reached it.
-func (cl *cluster) get(ctx context.Context, c *watchCache, k key, resourceVersion string) (*unstructured.Unstructured, error) {
+func (cl *cluster) get(
+	ctx context.Context, c *watchCache, k key, resourceVersion string,
+) (*unstructured.Unstructured, error) {
 	rv, err := parseRV(resourceVersion)
 	if err != nil {
 		return nil, err
@@ -46,7 +48,9 @@ type page struct {
 
 // list reads the objects that sel covers, with the semantics of resourceVersion, resourceVersionMatch, limit and
 // continue that kube-apiserver has.
-func (cl *cluster) list(ctx context.Context, c *watchCache, sel selector, opts *internalversion.ListOptions) (*page, error) {
+func (cl *cluster) list(
+	ctx context.Context, c *watchCache, sel selector, opts *internalversion.ListOptions,
+) (*page, error) {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
 	if opts.Continue != "" {
@@ -113,7 +117,8 @@ func (cl *cluster) exact(ctx context.Context, c *watchCache, rv uint64) (objects
 	}
 	state, ok := cl.store.at(c.kind.GVR(), rv)
 	if !ok {
-		return nil, apierrors.NewResourceExpired(fmt.Sprintf("The resourceVersion for the provided list is too old: %d (%d)", rv, cl.store.compacted))
+		return nil, apierrors.NewResourceExpired(
+			fmt.Sprintf("The resourceVersion for the provided list is too old: %d (%d)", rv, cl.store.compacted))
 	}
 	return state, nil
 }

@@ -30,7 +30,7 @@ func negotiate(r *http.Request) (representation, error) {
 	if accept == "" {
 		return asObject, nil
 	}
-	for _, clause := range strings.Split(accept, ",") {
+	for clause := range strings.SplitSeq(accept, ",") {
 		mediaType, params, err := mime.ParseMediaType(strings.TrimSpace(clause))
 		if err != nil || mediaType != "application/json" && mediaType != "application/*" && mediaType != "*/*" {
 			continue
@@ -49,13 +49,13 @@ func negotiate(r *http.Request) (representation, error) {
 		"only the following media types are accepted: application/json", 0, true)
 }
 
-var metaV1 = metav1.SchemeGroupVersion.String()
+func metaV1() string { return metav1.SchemeGroupVersion.String() }
 
 // object returns one object in the form.
 func (form representation) object(obj *unstructured.Unstructured) map[string]any {
 	switch form {
 	case asMetadata:
-		return map[string]any{"kind": "PartialObjectMetadata", "apiVersion": metaV1, "metadata": obj.Object["metadata"]}
+		return map[string]any{"kind": "PartialObjectMetadata", "apiVersion": metaV1(), "metadata": obj.Object["metadata"]}
 	case asTable:
 		return tableOf([]*unstructured.Unstructured{obj}, map[string]any{"resourceVersion": obj.GetResourceVersion()})
 	default:
@@ -79,14 +79,17 @@ func (form representation) list(kind Kind, p *page) map[string]any {
 	for _, obj := range p.items {
 		items = append(items, form.object(obj))
 	}
-	out := map[string]any{"kind": kind.Kind + "List", "apiVersion": kind.groupVersion().String(), "metadata": meta, "items": items}
 	if form == asMetadata {
-		out["kind"], out["apiVersion"] = "PartialObjectMetadataList", metaV1
+		return map[string]any{
+			"kind": "PartialObjectMetadataList", "apiVersion": metaV1(), "metadata": meta, "items": items,
+		}
 	}
-	return out
+	return map[string]any{
+		"kind": kind.Kind + "List", "apiVersion": kind.groupVersion().String(), "metadata": meta, "items": items,
+	}
 }
 
-// tableOf returns objects as rows of a name and an age, which is what kube-apiserver has for kinds that define no columns.
+// tableOf returns objects as rows of a name and an age, which is what kube-apiserver has for kinds without columns.
 func tableOf(objs []*unstructured.Unstructured, meta map[string]any) map[string]any {
 	rows := make([]any, 0, len(objs))
 	for _, obj := range objs {
@@ -96,7 +99,7 @@ func tableOf(objs []*unstructured.Unstructured, meta map[string]any) map[string]
 		})
 	}
 	return map[string]any{
-		"kind": "Table", "apiVersion": metaV1, "metadata": meta, "rows": rows,
+		"kind": "Table", "apiVersion": metaV1(), "metadata": meta, "rows": rows,
 		"columnDefinitions": []any{
 			map[string]any{"name": "Name", "type": "string", "format": "name"},
 			map[string]any{"name": "Created At", "type": "date"},

@@ -38,8 +38,11 @@ type Server struct {
 
 // NewServer starts a server. It is to be closed. Inside a testing/synctest bubble it belongs to the bubble.
 //
-// The error names the option that is not valid.
+// The error names the option that is not valid, or says that PrepareBubbles has not been called.
 func NewServer(options Options) (*Server, error) {
+	if err := checkBubble(); err != nil {
+		return nil, err
+	}
 	options, err := options.withDefaults()
 	if err != nil {
 		return nil, err
@@ -50,7 +53,7 @@ func NewServer(options Options) (*Server, error) {
 	}
 	s := &Server{cl: newCluster(options), listener: memconn.Listen(host), authority: authority}
 	s.http = &http.Server{
-		Handler:   s,
+		Handler:   http.HandlerFunc(s.serve),
 		TLSConfig: &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS13},
 		HTTP2:     &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
 		ErrorLog:  log.New(io.Discard, "", 0), // connections end in the middle: that is what the faults are for
@@ -74,9 +77,9 @@ func Start(t testing.TB, options Options) *Server {
 	return s
 }
 
-// Config returns a new config for clients of the server: HTTP/2 over TLS with a bearer token, through a dialer of its
-// own, without a client-side rate limit. Every config, and every client made from one, has connections of its own, as
-// client-go does not share transports between dialers.
+// Config returns a new config for clients of the server: HTTP/2 over TLS with a bearer token, through the dialer in
+// memory, without a client-side rate limit. Every client made from a config has a connection of its own, as client-go
+// does not share transports with a custom dialer; clients that are given one http.Client, as a manager's are, share it.
 func (s *Server) Config() *rest.Config {
 	return &rest.Config{
 		Host:            "https://" + host + ":1",

@@ -35,10 +35,12 @@ type stream struct {
 	stalls  int  // how many faults silence it
 }
 
-// push adds frames for the client.
-func (s *stream) push(frames ...frame) {
-	s.pending = append(s.pending, frames...)
-	s.wake()
+// push adds a frame for the client. What happens after the end is not for it.
+func (s *stream) push(f frame) {
+	if !s.ended {
+		s.pending = append(s.pending, f)
+		s.wake()
+	}
 }
 
 // end ends the stream once what is pending has been sent.

@@ -11,10 +11,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/utils/ptr"
 )
 
 // openWatch begins a watch that ends at deadline. closeWatch must follow.
-func (cl *cluster) openWatch(ctx context.Context, c *watchCache, sel selector, opts *internalversion.ListOptions, deadline time.Time) (*stream, error) {
+func (cl *cluster) openWatch(
+	ctx context.Context, c *watchCache, sel selector, opts *internalversion.ListOptions, deadline time.Time,
+) (*stream, error) {
 	from, err := parseRV(opts.ResourceVersion)
 	if err != nil {
 		return nil, err
@@ -28,27 +31,19 @@ func (cl *cluster) openWatch(ctx context.Context, c *watchCache, sel selector, o
 		deadline:  deadline,
 		ready:     make(chan struct{}, 1),
 	}
-	initialEvents := opts.SendInitialEvents != nil && *opts.SendInitialEvents
-	switch {
-	case initialEvents:
-		if opts.ResourceVersion == "" {
-			from = cl.store.rv
-		}
+	if opts.ResourceVersion == "" {
+		from = cl.store.rv
+	}
+	// The defaults of the options have turned them on for a watch without an RV, or from 0.
+	initialEvents := ptr.Deref(opts.SendInitialEvents, false)
+	if initialEvents {
 		if err := cl.waitFresh(ctx, c, from); err != nil {
 			return nil, err
 		}
-		s.beginWithState(from)
+		s.beginWithState()
 		cl.endInitialEvents(s)
-	case from == 0 && opts.SendInitialEvents == nil:
-		// The oldest way to watch: from now on, after a synthetic event for each object there is.
-		s.beginWithState(from)
-	default:
-		if from == 0 {
-			from = c.rv
-		}
-		if err := s.beginWithHistory(from); err != nil {
-			return nil, err
-		}
+	} else if err := s.beginWithHistory(from); err != nil {
+		return nil, err
 	}
 	c.streams[s] = struct{}{}
 	if f := cl.strike(stallNew, c.kind.GVR(), sel.namespace, ""); f != nil {
@@ -67,18 +62,20 @@ func (cl *cluster) closeWatch(s *stream) {
 	delete(s.cache.streams, s)
 }
 
-// beginWithState starts the stream with an event for each object in the watch cache, which is at from or later, and
-// goes on from the cache's RV; from a larger RV, which is the future, it waits until that is reached.
-func (s *stream) beginWithState(from uint64) {
-	s.after = max(from, s.cache.rv)
-	for _, obj := range cut(s.cache.objects, s.cache.rv, s.selector, 0, nil).items {
+// beginWithState starts the stream with an event for each object in the watch cache.
+func (s *stream) beginWithState() {
+	s.after = s.cache.rv
+	for _, obj := range cut(s.cache.objects, s.after, s.selector, 0, nil).items {
 		s.push(frame{watch.Added, obj})
 	}
 }
 
-// beginWithHistory starts the stream with what happened since an RV, which may be in the future: then nothing comes
-// before that is reached.
+// beginWithHistory starts the stream with what happened since an RV: since that of the watch cache if it is 0. It may
+// be in the future: then nothing comes before that is reached.
 func (s *stream) beginWithHistory(from uint64) error {
+	if from == 0 {
+		from = s.cache.rv
+	}
 	missed, ok := s.cache.since(from)
 	if !ok {
 		return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", from, s.cache.oldest))

@@ -3,11 +3,7 @@
 
 package freshtest
 
-import (
-	"maps"
-
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-)
+import "maps"
 
 // watchCache models the API server's watch cache of one kind. Its RV moves with the changes of its kind and with
 // progress that a read asked for, and stays behind the global one otherwise, as the real one does. The cluster's lock
@@ -84,9 +80,4 @@ func (c *watchCache) since(rv uint64) ([]change, bool) {
 		}
 	}
 	return nil, true
-}
-
-func (c *watchCache) get(k key) (*unstructured.Unstructured, bool) {
-	obj, ok := c.objects[k]
-	return obj, ok
 }

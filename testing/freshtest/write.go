@@ -5,7 +5,6 @@ package freshtest
 
 import (
 	"errors"
-	"fmt"
 	"reflect"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -13,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/utils/ptr"
 )
 
 // create stores a new object, which the caller gives away, and returns what is stored.
@@ -56,16 +56,26 @@ const (
 	statusOnly
 )
 
+// changeFunc returns what is to become of an object. It may change the one it is given.
+type changeFunc func(*unstructured.Unstructured) (*unstructured.Unstructured, error)
+
+// replaceWith puts next in the place of whatever there is.
+func replaceWith(next *unstructured.Unstructured) changeFunc {
+	return func(*unstructured.Unstructured) (*unstructured.Unstructured, error) { return next, nil }
+}
+
 // update replaces the object under k by what change makes of a copy of it, with kube-apiserver's checks: a
 // resourceVersion or UID that is set must be the current one, and what is the server's to write cannot be changed. An
 // update that changes nothing writes nothing.
-func (cl *cluster) update(c *watchCache, k key, part scope, change func(*unstructured.Unstructured) (*unstructured.Unstructured, error)) (*unstructured.Unstructured, error) {
+func (cl *cluster) update(c *watchCache, k key, part scope, change changeFunc) (*unstructured.Unstructured, error) {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
 	return cl.updateLocked(c, k, part, change)
 }
 
-func (cl *cluster) updateLocked(c *watchCache, k key, part scope, change func(*unstructured.Unstructured) (*unstructured.Unstructured, error)) (*unstructured.Unstructured, error) {
+func (cl *cluster) updateLocked(
+	c *watchCache, k key, part scope, change changeFunc,
+) (*unstructured.Unstructured, error) {
 	current, ok := cl.store.tables[c.kind.GVR()].objects[k]
 	if !ok {
 		return nil, apierrors.NewNotFound(c.kind.groupResource(), k.name)
@@ -91,15 +101,20 @@ func (cl *cluster) updateLocked(c *watchCache, k key, part scope, change func(*u
 
 // delete removes the object under k, or marks it as being deleted if it has finalizers. It returns what is left of it,
 // or nil.
-func (cl *cluster) delete(c *watchCache, k key, conditions *metav1.Preconditions) (*unstructured.Unstructured, error) {
+func (cl *cluster) delete(
+	c *watchCache, k key, conditions *metav1.Preconditions,
+) (left *unstructured.Unstructured, err error) {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
 	current, ok := cl.store.tables[c.kind.GVR()].objects[k]
 	if !ok {
 		return nil, apierrors.NewNotFound(c.kind.groupResource(), k.name)
 	}
-	if err := c.kind.checkDelete(current, conditions); err != nil {
-		return nil, err
+	if conditions != nil {
+		uid, resourceVersion := ptr.Deref(conditions.UID, ""), ptr.Deref(conditions.ResourceVersion, "")
+		if err := c.kind.checkPreconditions(current, uid, resourceVersion); err != nil {
+			return nil, err
+		}
 	}
 	if len(current.GetFinalizers()) == 0 {
 		cl.publish(c, cl.store.remove(c.kind.GVR(), k))
@@ -111,23 +126,15 @@ func (cl *cluster) delete(c *watchCache, k key, conditions *metav1.Preconditions
 	dying := current.DeepCopy()
 	now := metav1.NewTime(cl.clock.Now())
 	dying.SetDeletionTimestamp(&now)
+	if g := dying.GetGeneration(); g > 0 {
+		dying.SetGeneration(g + 1)
+	}
 	cl.publish(c, cl.store.put(c.kind.GVR(), dying))
 	return dying, nil
 }
 
-func (k Kind) checkDelete(current *unstructured.Unstructured, conditions *metav1.Preconditions) error {
-	switch {
-	case conditions == nil:
-		return nil
-	case conditions.UID != nil && *conditions.UID != current.GetUID():
-		return k.conflict(current, fmt.Errorf("the UID in the precondition (%s) does not match the UID in record (%s)", *conditions.UID, current.GetUID()))
-	case conditions.ResourceVersion != nil && *conditions.ResourceVersion != current.GetResourceVersion():
-		return k.conflict(current, errModified)
-	}
-	return nil
-}
-
-var errModified = errors.New("the object has been modified; please apply your changes to the latest version and try again")
+var errModified = errors.New(
+	"the object has been modified; please apply your changes to the latest version and try again")
 
 func (k Kind) conflict(obj *unstructured.Unstructured, reason error) error {
 	return apierrors.NewConflict(k.groupResource(), obj.GetName(), reason)

@@ -59,7 +59,8 @@ func (c *conn) Close() error {
 	c.closeOnce.Do(func() {
 		c.out.set(func(h *half) { h.writerClosed = true })
 		c.in.set(func(h *half) { h.readerClosed, h.data = true, nil })
-		c.SetDeadline(time.Time{}) // releases the timers
+		c.in.setReadDeadline(time.Time{}) // releases the timers
+		c.out.setWriteDeadline(time.Time{})
 		c.onClose()
 	})
 	return nil
@@ -98,7 +99,7 @@ func (c *conn) hold(on bool) {
 
 // wrap dresses an error as package net does, so that callers that look for a *net.OpError or a syscall.Errno find it.
 func (c *conn) wrap(op string, err error) error {
-	if err == nil || err == io.EOF {
+	if err == nil || errors.Is(err, io.EOF) {
 		return err
 	}
 	return &net.OpError{Op: op, Net: c.local.Network(), Source: c.local, Addr: c.remote, Err: err}

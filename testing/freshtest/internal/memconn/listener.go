@@ -116,8 +116,8 @@ func (l *Listener) Reset() {
 }
 
 // BlackHole lets no further byte through on any connection that is open now, in either direction, and says nothing
-// about it: no end, no reset. Connections made later work. It returns how many connections it holds, and a function that
-// lets the bytes through again.
+// about it: no end, no reset. Connections made later work. It returns how many connections it holds, and a function
+// that lets the bytes through again.
 func (l *Listener) BlackHole() (held int, lift func()) {
 	conns := l.open()
 	for _, c := range conns {
