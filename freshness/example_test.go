@@ -77,7 +77,7 @@ func ExampleMonitor() {
 	defer server.Close()
 
 	var verdict atomic.Int64
-	monitor, err := freshness.New(freshness.Options{Clock: clock, ReadTimeout: time.Minute, Observer: func(e freshness.Event) {
+	monitor, err := freshness.New(freshness.Options{Clock: clock, Observer: func(e freshness.Event) {
 		switch e.Type {
 		case freshness.VerdictChanged:
 			fmt.Println("verdict:", e.Verdict)
@@ -102,8 +102,7 @@ func ExampleMonitor() {
 
 	step := func() {
 		server.Bump(1) // somebody else writes something
-		clock.Step(500 * time.Millisecond)
-		time.Sleep(10 * time.Millisecond) // of real time, for what the step woke
+		freshtest.Step(clock, 500*time.Millisecond)
 	}
 	stepUntil := func(want freshness.Verdict) {
 		for freshness.Verdict(verdict.Load()) != want {
