@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/net/http2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
@@ -292,6 +293,19 @@ func TestGoAwayMovesClientsAndKeepsStreams(t *testing.T) {
 			t.Errorf("HTTP1Only %v: the stream got %s", http1, got)
 		}
 	}
+}
+
+func TestGoAwayOnTheWire(t *testing.T) {
+	f := newFakeAPI(t)
+	p := newAPI(t, f.config(), faultproxy.APIOptions{})
+	w := dialWire(t, p)
+	w.get(t, "/api/v1/configmaps?watch=1")
+	s := f.next(t)
+	w.until(t, http2.FrameHeaders)
+	p.Inject(configMapWatches, faultproxy.GoAway{})
+	w.until(t, http2.FrameGoAway)
+	s.send(t, modified("a", "1"))
+	w.until(t, http2.FrameData) // the stream goes on
 }
 
 func TestGoAwayEvery(t *testing.T) {

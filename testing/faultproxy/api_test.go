@@ -5,6 +5,7 @@ package faultproxy_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -241,10 +242,25 @@ func TestAPIUpstreamDown(t *testing.T) {
 	})
 }
 
+func TestAPIUpstreamSpeaksHTTP1(t *testing.T) {
+	f := newFakeAPI(t)
+	f.Close()
+	f.Server = httptest.NewTLSServer(http.HandlerFunc(f.serve))
+	t.Cleanup(f.Close)
+	p := newAPI(t, f.config(), faultproxy.APIOptions{})
+	w := newClient(t, p.Config(f.config())).watch(t, metav1.ListOptions{})
+	s := f.next(t)
+	s.send(t, modified("a", "1"))
+	if got := w.rv(t); got != "MODIFIED 1" || s.request.ProtoMajor != 1 {
+		t.Errorf("got %s from %s", got, s.request.Proto)
+	}
+}
+
 // A list is delivered while it is read: the proxy keeps nothing back.
 func TestAPIStreamsLargeLists(t *testing.T) {
 	f := newFakeAPI(t)
-	for range 20000 {
+	const objects = 5000 // a few MB
+	for range objects {
 		f.list.Items = append(f.list.Items, *configMap("x", "1"))
 	}
 	p := newAPI(t, f.config(), faultproxy.APIOptions{})
@@ -257,8 +273,8 @@ func TestAPIStreamsLargeLists(t *testing.T) {
 			t.Fatal(err)
 		}
 		counted := func() int64 { return p.Counts(faultproxy.Match{UserAgent: media}).ListObjects }
-		if got := counted(); len(list.Items) != 20000 || got != 20000 {
-			t.Errorf("%s: %d objects arrived and %d were counted, want 20000", media, len(list.Items), got)
+		if got := counted(); len(list.Items) != objects || got != objects {
+			t.Errorf("%s: %d objects arrived and %d were counted, want %d", media, len(list.Items), got, objects)
 		}
 	}
 }

@@ -21,6 +21,9 @@ type clientConn struct {
 	closed chan struct{}
 }
 
+// maxStreams is kube-apiserver's default (read at v1.37), so that a client opens as many connections as it would there.
+const maxStreams = 100
+
 func newClientConn(p *API, conn *net.TCPConn) *clientConn {
 	c := &clientConn{
 		proxy: p, conn: conn, closed: make(chan struct{}),
@@ -33,6 +36,7 @@ func newClientConn(p *API, conn *net.TCPConn) *clientConn {
 		Handler:   http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.handle(c, w, r) }),
 		TLSConfig: p.tls.Clone(),
 		Protocols: protocols,
+		HTTP2:     &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
 		ErrorLog:  errorLog(p.opts.Logger),
 		ConnState: func(_ net.Conn, s http.ConnState) {
 			if s == http.StateClosed {

@@ -75,7 +75,7 @@ func NewEtcd(targetURL string, opts EtcdOptions) (*Etcd, error) {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	protocols.SetUnencryptedHTTP2(true)
-	p.server = &http.Server{Handler: p.handler(proxy), Protocols: protocols, ErrorLog: stdLog}
+	p.server = &http.Server{Handler: p.handler(proxy), Protocols: protocols, ErrorLog: stdLog, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: etcdStreams}}
 	p.wg.Go(func() { _ = p.server.Serve(ln) })
 	return p, nil
 }
@@ -113,6 +113,9 @@ func (p *Etcd) Close() error {
 	}
 	return err
 }
+
+// etcdStreams is more than any client opens on one connection; etcd itself sets no limit.
+const etcdStreams = 1 << 20
 
 type watchStreamKey struct{}
 

@@ -164,17 +164,19 @@ func (b *watchBody) enqueue(d delivery) {
 	b.queue = slices.Insert(b.queue, i, d)
 }
 
-// release queues what is no longer held.
+// release queues what is no longer held. Which faults are over is settled first: one may end at any moment, and no message is
+// to go before those that were held earlier.
 func (b *watchBody) release() {
-	kept := b.held[:0]
+	over := map[*etcdRule]bool{}
 	for _, d := range b.held {
-		if d.by.inj.over() {
-			b.enqueue(d)
-			continue
-		}
-		kept = append(kept, d)
+		over[d.by] = d.by.inj.over()
 	}
-	b.held = kept
+	b.held = slices.DeleteFunc(b.held, func(d delivery) bool {
+		if over[d.by] {
+			b.enqueue(d)
+		}
+		return over[d.by]
+	})
 }
 
 // end finishes the call with these trailers.

@@ -181,11 +181,12 @@ func TestFrozenWatchDoesNotBlockOthers(t *testing.T) {
 	c := watchEtcd(t, p, "/registry/b")
 	s := <-f.calls
 	inj := p.FreezeWatches("/registry/a")
-	big := response{id: 0, revision: 5, keys: strings.Repeat("a", 100_000)} // 2 MB
-	for range 20 {
+	big := response{id: 0, revision: 5, keys: strings.Repeat("a", 20_000)}
+	const messages = 15 // 6 MB, more than the window of a stream
+	for range messages {
 		frozen.send(t, big)
 	}
-	if err := inj.WaitHits(patient(t), 20); err != nil {
+	if err := inj.WaitHits(patient(t), messages); err != nil {
 		t.Fatal(err)
 	}
 	event := response{id: 0, revision: 5, keys: "b"}
