@@ -36,12 +36,8 @@ func WaitForSync(t testing.TB, synced ...func() bool) {
 	}
 }
 
-// StepUntil steps a fake clock until cond holds and returns by how much. It lets the goroutines that a step wakes run
-// for a few milliseconds before the next one, and fails the test at once if cond does not hold after limit of the
-// clock's time.
-//
-// Small steps matter: a timer that is set anew when it fires counts from where the clock then stands, so that a step of
-// an hour is one tick to it.
+// StepUntil steps a fake clock, as Step does, until cond holds, and returns by how much. It fails the test at once if
+// cond does not hold after limit of the clock's time.
 func StepUntil(
 	t testing.TB, c *clocktesting.FakeClock, step, limit time.Duration, cond func() bool, format string, args ...any,
 ) time.Duration {
@@ -54,8 +50,7 @@ func StepUntil(
 		if c.Since(begin) >= limit {
 			t.Fatalf("not within %v of the clock: "+format, append([]any{limit}, args...)...)
 		}
-		c.Step(step)
-		<-time.After(pollEvery)
+		Step(c, step)
 	}
 	return c.Since(begin)
 }
