@@ -51,10 +51,10 @@ func summarise(f fault, o outcome, failures []string) string {
 	} else {
 		row("saw the edited Widget", o.sawText(o.guarded, gadget), o.sawText(o.stock, gadget))
 		row("saw the edited ConfigMap", o.sawText(o.guarded, settings), o.sawText(o.stock, settings))
-		row("noticed the fault", o.detectedText(), "never")
+		row("noticed the fault", o.detectedText(), f.stock)
 		row("requests until it saw it", o.guarded.cost.text(), o.stock.cost.text())
 	}
-	row("verdicts on ConfigMaps", list(append([]freshness.Verdict{freshness.Fresh}, o.verdicts...)), "-")
+	row("verdicts on ConfigMaps", list(distinct(append([]freshness.Verdict{freshness.Fresh}, o.verdicts...))), "-")
 	row("cures tried", list(o.cures), "-")
 	row("objects listed again", fmt.Sprint(o.guarded.cost.relisted), fmt.Sprint(o.stock.cost.relisted))
 	row("liveness probe", probe(o.liveness), "green")
@@ -102,6 +102,17 @@ func (c cost) total() int {
 		sum += n
 	}
 	return sum
+}
+
+// distinct leaves out what has come before.
+func distinct[T comparable](items []T) []T {
+	var out []T
+	for _, item := range items {
+		if !slices.Contains(out, item) {
+			out = append(out, item)
+		}
+	}
+	return out
 }
 
 func list[T fmt.Stringer](items []T) string {

@@ -60,10 +60,10 @@ func TestFailures(t *testing.T) {
 		{"stream", "at the limit", func(o *outcome) { o.guarded.seen[settings] = 75 * sec }, ""},
 		{"stream", "past the limit", func(o *outcome) { o.guarded.seen[settings] = 75*sec + 1 }, "promised are 75.0 s"},
 		{"stream", "never healed", func(o *outcome) { delete(o.guarded.seen, settings) }, "did not see"},
-		{"stream", "cured by another rung", func(o *outcome) { o.cures[0].rung = freshness.Relist }, "tried [relist]"},
-		{"stream", "cured at the second try", func(o *outcome) { o.cures = append(o.cures, o.cures[0]) }, "tried [resume resume]"},
+		{"stream", "cured by another rung", func(o *outcome) { o.cures[0].rung = freshness.Relist }, "cures tried: relist"},
+		{"stream", "cured at the second try", func(o *outcome) { o.cures = append(o.cures, o.cures[0]) }, "cures tried: resume, resume"},
 		{"stream", "cure not proven", func(o *outcome) { o.cures[0].worked = false }, "one resume"},
-		{"stream", "not cured", func(o *outcome) { o.cures = nil }, "tried []"},
+		{"stream", "not cured", func(o *outcome) { o.cures = nil }, "cures tried: none"},
 		{"stream", "relisted", func(o *outcome) { o.guarded.cost.relisted = 1 }, "1 objects were listed again"},
 		{"stream", "wrong informer", func(o *outcome) { o.spared = false }, "Widgets"},
 		{"stream", "liveness", func(o *outcome) { o.liveness = errors.New("x") }, "liveness"},
@@ -86,8 +86,8 @@ func TestFailures(t *testing.T) {
 		{"etcd-watch", "not frozen", func(o *outcome) { o.guarded.seen[settings] = sec }, "the fault was none"},
 
 		{fault: "none", name: "as promised"},
-		{"none", "cure", func(o *outcome) { o.cures = []cure{{rung: freshness.Resume}} }, "tried the cures [resume]"},
-		{"none", "verdict", func(o *outcome) { o.verdicts = []freshness.Verdict{freshness.Suspect} }, "[Suspect]"},
+		{"none", "cure", func(o *outcome) { o.cures = []cure{{rung: freshness.Resume}} }, "what is well: resume"},
+		{"none", "verdict", func(o *outcome) { o.verdicts = []freshness.Verdict{freshness.Suspect} }, "on ConfigMaps: Suspect"},
 		{"none", "verdict on Widgets", func(o *outcome) { o.spared = false }, "other verdicts"},
 		{"none", "bound", func(o *outcome) { o.quiet.largestBound++ }, "promised are 75.0 s"},
 		{"none", "liveness", func(o *outcome) { o.liveness = errors.New("x") }, "liveness"},
@@ -143,7 +143,7 @@ Summary, in seconds since the fault:
   saw the edited ConfigMap    +60.0s                                        not in 80.0 s
   noticed the fault           +59.0s                                        never
   requests until it saw it    5 (4 list, 1 watch)                           0
-  verdicts on ConfigMaps      Fresh, Stalled, Fresh                         -
+  verdicts on ConfigMaps      Fresh, Stalled                                -
   cures tried                 resume                                        -
   objects listed again        0                                             0
   liveness probe              green                                         green
