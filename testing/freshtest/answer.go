@@ -57,15 +57,14 @@ func writeError(w http.ResponseWriter, err error) {
 
 // statusOf returns what an error looks like on the wire.
 func statusOf(err error) metav1.Status {
-	var apiStatus apierrors.APIStatus
-	switch {
-	case errors.As(err, &apiStatus):
-	case errors.Is(err, errStopped):
-		apiStatus = apierrors.NewServiceUnavailable(err.Error())
-	default:
-		apiStatus = apierrors.NewInternalError(err)
+	if errors.Is(err, errStopped) {
+		err = apierrors.NewServiceUnavailable(err.Error())
 	}
-	status := apiStatus.Status()
+	status := metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error()}
+	var apiStatus apierrors.APIStatus
+	if errors.As(err, &apiStatus) {
+		status = apiStatus.Status()
+	}
 	status.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
 	return status
 }

@@ -56,12 +56,12 @@ func (c call) list(w http.ResponseWriter, r *http.Request, opts *internalversion
 }
 
 func (c call) create(w http.ResponseWriter, r *http.Request) error {
+	if c.cache.kind.Namespaced && c.target.namespace == "" {
+		return apierrors.NewMethodNotSupported(c.cache.kind.groupResource(), c.target.verb)
+	}
 	obj, err := c.cl.readObject(r, c.target)
 	if err != nil {
 		return err
-	}
-	if c.cache.kind.Namespaced && c.target.namespace == "" {
-		return apierrors.NewBadRequest("an empty namespace may not be set during creation")
 	}
 	if c.cache.kind.Status {
 		delete(obj.Object, "status")

@@ -128,6 +128,9 @@ func (c call) listOptions(query url.Values) (*internalversion.ListOptions, selec
 	if errs := validation.ValidateListOptions(opts, true); len(errs) > 0 {
 		return nil, selector{}, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "ListOptions"}, "", errs)
 	}
+	if _, err := parseRV(opts.ResourceVersion); err != nil {
+		return nil, selector{}, err
+	}
 	if c.target.name != "" { // a watch of one object
 		opts.FieldSelector = fields.OneTermEqualSelector("metadata.name", c.target.name)
 	}

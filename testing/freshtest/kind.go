@@ -7,9 +7,12 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// Kind is a resource type that the server serves, in one version.
+// Kind is a resource type that the server serves, in one version. One that client-go has no type for is served as a
+// custom resource: it has a metadata.generation, an update needs a resourceVersion, and there is no strategic merge
+// patch.
 type Kind struct {
 	// Group is the API group; empty for the core group.
 	Group string
@@ -21,9 +24,8 @@ type Kind struct {
 	Resource string
 	// Namespaced says whether objects live in namespaces.
 	Namespaced bool
-	// Status gives the kind the status subresource, and with it what a CustomResourceDefinition with that subresource has:
-	// writes to the object leave the status alone, writes to /status change nothing else, and metadata.generation counts
-	// the changes outside metadata and status.
+	// Status gives the kind the status subresource: writes to the object leave the status alone, writes to /status change
+	// nothing else, and metadata.generation counts the changes outside metadata and status.
 	Status bool
 	// SelectableFields are the paths that field selectors may name, such as "spec.nodeName", besides metadata.name and
 	// metadata.namespace. Any other is answered with 400, as by kube-apiserver.
@@ -42,6 +44,12 @@ func (k Kind) GVK() schema.GroupVersionKind {
 
 func (k Kind) groupResource() schema.GroupResource { return k.GVR().GroupResource() }
 func (k Kind) groupVersion() schema.GroupVersion   { return k.GVK().GroupVersion() }
+
+// custom reports whether the kind is a custom resource.
+func (k Kind) custom() bool { return !scheme.Scheme.Recognizes(k.GVK()) }
+
+// generations reports whether metadata.generation counts the changes of what is desired.
+func (k Kind) generations() bool { return k.Status || k.custom() }
 
 func (k Kind) validate() error {
 	for _, field := range []struct{ name, value string }{

@@ -43,7 +43,7 @@ func (k Kind) merge(current, next *unstructured.Unstructured, part scope) *unstr
 	next.SetDeletionTimestamp(current.GetDeletionTimestamp())
 	next.SetManagedFields(nil)
 	next.SetGeneration(current.GetGeneration())
-	if k.Status && !reflect.DeepEqual(desired(current), desired(next)) {
+	if k.generations() && !reflect.DeepEqual(desired(current), desired(next)) {
 		next.SetGeneration(current.GetGeneration() + 1)
 	}
 	return next

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
 )
 
@@ -21,7 +22,7 @@ import (
 func (cl *cluster) patch(
 	c *watchCache, k key, part scope, patchType types.PatchType, body []byte,
 ) (obj *unstructured.Unstructured, created bool, err error) {
-	apply, err := cl.patcher(c.kind, patchType, body)
+	apply, err := patcher(c.kind, patchType, body)
 	if err != nil {
 		return nil, false, err
 	}
@@ -47,7 +48,7 @@ func (cl *cluster) patch(
 }
 
 // patcher returns the function that applies the patch to an object that it may change.
-func (cl *cluster) patcher(kind Kind, patchType types.PatchType, body []byte) (changeFunc, error) {
+func patcher(kind Kind, patchType types.PatchType, body []byte) (changeFunc, error) {
 	switch patchType {
 	case types.MergePatchType, types.ApplyYAMLPatchType:
 		changes, err := decodePatch(body)
@@ -55,9 +56,9 @@ func (cl *cluster) patcher(kind Kind, patchType types.PatchType, body []byte) (c
 			return &unstructured.Unstructured{Object: mergeObject(obj.Object, changes)}, nil
 		}, err
 	case types.StrategicMergePatchType:
-		typed, err := cl.options.Scheme.New(kind.GVK())
+		typed, err := scheme.Scheme.New(kind.GVK())
 		if err != nil {
-			return nil, unsupportedMedia(string(patchType)) // without a type there is no strategy
+			return nil, unsupportedMedia(string(patchType)) // the type holds the strategy
 		}
 		changes, err := decodePatch(body)
 		return func(obj *unstructured.Unstructured) (*unstructured.Unstructured, error) {

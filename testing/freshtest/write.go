@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 )
 
@@ -24,13 +25,13 @@ func (cl *cluster) create(c *watchCache, obj *unstructured.Unstructured) (*unstr
 
 func (cl *cluster) createLocked(c *watchCache, obj *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	if obj.GetResourceVersion() != "" {
-		return nil, apierrors.NewBadRequest("resourceVersion should not be set on objects to be created")
+		return nil, errors.New("resourceVersion should not be set on objects to be created") // 500, as in kube-apiserver
 	}
 	if obj.GetName() == "" && obj.GetGenerateName() != "" {
 		obj.SetName(obj.GetGenerateName() + rand.String(5))
 	}
 	if obj.GetName() == "" {
-		return nil, apierrors.NewBadRequest("name or generateName is required")
+		return nil, c.kind.invalid(obj, field.Required(field.NewPath("metadata", "name"), "name or generateName is required"))
 	}
 	if _, exists := cl.store.tables[c.kind.GVR()].objects[keyOf(obj)]; exists {
 		return nil, apierrors.NewAlreadyExists(c.kind.groupResource(), obj.GetName())
@@ -40,7 +41,7 @@ func (cl *cluster) createLocked(c *watchCache, obj *unstructured.Unstructured) (
 	obj.SetCreationTimestamp(metav1.NewTime(cl.clock.Now()))
 	obj.SetDeletionTimestamp(nil)
 	obj.SetManagedFields(nil)
-	if c.kind.Status {
+	if c.kind.generations() {
 		obj.SetGeneration(1)
 	}
 	cl.publish(c, cl.store.put(c.kind.GVR(), obj))
@@ -83,6 +84,10 @@ func (cl *cluster) updateLocked(
 	next, err := change(current.DeepCopy())
 	if err != nil {
 		return nil, err
+	}
+	if part != wholeObject && c.kind.custom() && next.GetResourceVersion() == "" {
+		path := field.NewPath("metadata", "resourceVersion")
+		return nil, c.kind.invalid(next, field.Invalid(path, 0, "must be specified for an update"))
 	}
 	if err := c.kind.checkPreconditions(current, next.GetUID(), next.GetResourceVersion()); err != nil {
 		return nil, err
@@ -136,6 +141,12 @@ func (cl *cluster) delete(
 var errModified = errors.New(
 	"the object has been modified; please apply your changes to the latest version and try again")
 
+// invalid is the answer to an object with a field that is not valid.
+func (k Kind) invalid(obj *unstructured.Unstructured, err *field.Error) error {
+	return apierrors.NewInvalid(k.GVK().GroupKind(), obj.GetName(), field.ErrorList{err})
+}
+
+// conflict is the answer to a write that was made for something else than what is stored.
 func (k Kind) conflict(obj *unstructured.Unstructured, reason error) error {
 	return apierrors.NewConflict(k.groupResource(), obj.GetName(), reason)
 }

@@ -58,8 +58,8 @@ func TestCreate(t *testing.T) {
 			t.Errorf("created again: %v, want 409", err)
 		}
 		w.SetName("other")
-		if _, err := client.Create(t.Context(), w, metav1.CreateOptions{}); !apierrors.IsBadRequest(err) {
-			t.Errorf("created with an RV: %v, want 400", err)
+		if _, err := client.Create(t.Context(), w, metav1.CreateOptions{}); codeOf(err) != http.StatusInternalServerError {
+			t.Errorf("created with an RV: %v, want 500", err)
 		}
 		w = widget("elsewhere", 1)
 		w.SetNamespace("elsewhere")
@@ -117,18 +117,18 @@ func TestUpdate(t *testing.T) {
 			},
 		},
 		{
-			name: "without an RV", writes: 1, generation: 3,
+			name: "without an RV", code: http.StatusUnprocessableEntity, generation: 2,
 			change: func(w *unstructured.Unstructured) {
 				w.SetResourceVersion("")
 				setSize(w, "spec", 4)
 			},
 		},
 		{
-			name: "an old RV", code: http.StatusConflict, generation: 3,
+			name: "an old RV", code: http.StatusConflict, generation: 2,
 			change: func(w *unstructured.Unstructured) { w.SetResourceVersion(first.GetResourceVersion()) },
 		},
 		{
-			name: "another UID", code: http.StatusConflict, generation: 3,
+			name: "another UID", code: http.StatusConflict, generation: 2,
 			change: func(w *unstructured.Unstructured) { w.SetUID("other") },
 		},
 	} {
@@ -157,6 +157,13 @@ func TestUpdate(t *testing.T) {
 	}
 	if _, err := client.Update(t.Context(), widget("absent", 1), metav1.UpdateOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("update of an absent object: %v, want 404", err)
+	}
+	mustCreate(t, srv, configMap("cm"))
+	cm := configMap("cm")
+	cm.Data = map[string]string{"x": "y"}
+	cm, err := typedClient(t, srv).CoreV1().ConfigMaps("default").Update(t.Context(), cm, metav1.UpdateOptions{})
+	if err != nil || cm.Generation != 0 {
+		t.Errorf("update of a built-in kind without an RV: %v, generation %d; want none of either", err, cm.Generation)
 	}
 }
 
