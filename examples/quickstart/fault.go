@@ -72,7 +72,8 @@ the stock one not at all.`,
 		meaning: `A silent stream looks like a quiet one, so client-go waits for it to say something or to end, and
 a dead one does neither. The guarded operator asked the API server how far it is, waited for its
 own cache to get there in vain, and watched again from where it was: nothing was listed again, no
-process was restarted.`,
+process was restarted. The verdict Fresh means "proven within the last 75 s", so where the cure is
+quick it need not change.`,
 		stock:  "never",
 		warmUp: 10 * time.Second,
 		inject: func(c *cluster) []*faultproxy.Injection {

@@ -61,7 +61,7 @@ From the fault on, in seconds since then:
    +0.0s  edit      ConfigMap settings becomes green
   +62.5s  guarded   configmaps: Fresh -> Stalled: the API server has resourceVersion 290 in its
                     cache, this informer is at 280: its stream is dead
-  +62.5s  guarded   configmaps: a proof is overdue, trying the cure "resume"
+  +62.5s  guarded   configmaps: a proof is overdue, cure "resume": watch again from where it was
   +66.0s  guarded   configmaps: the cure "resume" worked
  +127.0s  guarded   configmaps: proven to hold every change up to 1.5 s ago
  +130.0s  fault     is lifted

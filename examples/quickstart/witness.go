@@ -109,7 +109,7 @@ func describe(e freshness.Event) string {
 	case freshness.Proven:
 		return fmt.Sprintf("proven to hold every change up to %s ago", short(e.Time.Sub(e.FreshAsOf)))
 	case freshness.CureStarted:
-		return fmt.Sprintf("a proof is overdue, trying the cure %q", e.Cure)
+		return fmt.Sprintf("a proof is overdue, cure %q: %s", e.Cure, explain(e.Cure))
 	case freshness.CureProven:
 		return fmt.Sprintf("the cure %q worked", e.Cure)
 	case freshness.CureFailed:
@@ -117,6 +117,14 @@ func describe(e freshness.Event) string {
 	default:
 		return ""
 	}
+}
+
+// explain says what a cure does.
+func explain(r freshness.Rung) string {
+	if r == freshness.Resume {
+		return "watch again from where it was"
+	}
+	return "fetch everything again"
 }
 
 // broke notes that the fault is about to come.
