@@ -26,7 +26,6 @@ const writesBeforeRestore = 1000
 // that reflectors resume from a resourceVersion which the server has yet to reach.
 type ownServer struct {
 	*server
-	meter
 	lb     *faultproxy.TCP // in front of the API server itself
 	backup *controlplane.Checkpoint
 }

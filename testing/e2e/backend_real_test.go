@@ -17,6 +17,7 @@ import (
 
 // server is a real control plane, reached through proxies of its own.
 type server struct {
+	meter
 	plane *plane
 	kind  kind
 	ns    string
@@ -114,8 +115,7 @@ func (s *server) put(t testing.TB, name, color string) {
 func (s *server) config(agent string) *rest.Config {
 	cfg := s.api.Config(s.user)
 	cfg.Host = "https://" + s.tcp.Addr()
-	cfg.UserAgent = agent
-	return cfg
+	return s.watch(cfg, agent)
 }
 
 // match selects the informers' requests.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -37,6 +38,8 @@ type backend interface {
 	// many objects it was sent to fill its cache.
 	requests(agent string) int64
 	refilled(agent string) int64
+	// slowestProof returns how long the client's reads take.
+	slowestProof(agent string) time.Duration
 
 	// silence kills the open watches: not a byte more, and no end.
 	silence(t testing.TB) (lift func())

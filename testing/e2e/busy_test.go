@@ -24,10 +24,11 @@ import (
 func TestBusyInformerCostsProofsOnly(t *testing.T) {
 	realServerTest(t)
 	const (
-		rate    = 200 // per second
-		atLeast = 150 * time.Second
-		writes  = int64(rate * atLeast / time.Second)
-		limit   = 4 * time.Minute // for a machine that cannot write as fast
+		rate     = 200 // writes per second
+		atLeast  = 150 * time.Second
+		atMost   = 200 * time.Second // for a machine that falls behind
+		writes   = int64(rate * atLeast / time.Second)
+		busyEven = writes / 2 // there
 	)
 	busy := kind{name: "Secret"}
 	b := newServer(t, sharedPlane.get(t), busy, t.Name())
@@ -43,23 +44,14 @@ func TestBusyInformerCostsProofsOnly(t *testing.T) {
 
 	begin := time.Now()
 	w := startWriters(t, b, rate)
-	waitFor(t.Context(), limit, func() bool { return time.Since(begin) >= atLeast && w.written.Load() >= writes })
+	waitFor(t.Context(), atMost, func() bool { return time.Since(begin) >= atLeast && w.written.Load() >= writes })
 	w.stop()
 	took := time.Since(begin)
-	if w.written.Load() < writes {
-		t.Errorf("only %d writes within %v: the machine is too slow for this test", w.written.Load(), limit)
+	if w.written.Load() < busyEven {
+		t.Errorf("only %d writes within %v: the machine is too slow for this test", w.written.Load(), took)
 	}
 
-	h := p.history(everyInformer)
-	if got := h.cures(freshness.CureStarted); len(got) > 0 {
-		t.Errorf("cures %v on a healthy informer:\n%v", got, h)
-	}
-	if got := h.verdicts(); len(got) != 1 || got[0] != freshness.Fresh {
-		t.Errorf("verdicts %v, want only Fresh:\n%v", got, h)
-	}
-	if err := p.liveness(); err != nil {
-		t.Error(err)
-	}
+	p.checkUndisturbed(t, b)
 	proofs := checkRequests(t, b, time.Since(begin))
 	checkKeepsUp(t, b, busy, p)
 	results.figures(t, map[string]float64{

@@ -33,7 +33,7 @@ func TestEveryKindOfInformerHeals(t *testing.T) {
 					v.create(t, p.dynamic, v.target(ns, home), home)
 				}
 			}
-			lookups := start(t, f.api.Config(p.Config()), f.guard.Monitor, views)
+			lookups := start(t, f.meter.watch(f.api.Config(p.Config()), name), f.guard.Monitor, views)
 			for i, v := range views {
 				for _, ns := range v.namespaces {
 					f.add(v, ns, v.target(ns, home), lookups[i])
@@ -52,6 +52,7 @@ type informerTest struct {
 	plane     *plane
 	guard     *guard
 	api       *faultproxy.API
+	meter     meter
 	informers []*silenced
 }
 
@@ -134,7 +135,7 @@ func (f *informerTest) check(t *testing.T, operator string, s *silenced) {
 	t.Helper()
 	o := s.out
 	o.history, o.liveness, o.waited = f.guard.history(s.is), f.guard.liveness(), time.Since(o.fault)
-	o.detected = o.history.detected(o.fault)
+	o.detected, o.slow = o.history.detected(o.fault), f.guard.slowness(f.meter.slowestProof(operator))
 	o.refilled = refilled(f.api, s.match(""), o.fault)
 	o.provenEvery = o.history.longestGap(time.Now())
 	for _, r := range f.api.Requests(s.match("")) {
@@ -144,6 +145,6 @@ func (f *informerTest) check(t *testing.T, operator string, s *silenced) {
 	}
 	results.add(t, silentStream.name+": "+operator+", "+s.name(), "kube-apiserver", o)
 	if err := silentStream.check(o); err != nil {
-		t.Errorf("%v\nhistory:\n%v", err, o.history)
+		t.Errorf("%v\nslow: %q, history:\n%v", err, o.slow, o.history)
 	}
 }

@@ -64,14 +64,14 @@ func checkPaused(t *testing.T, h *helper, continued time.Time) {
 	results.figures(t, map[string]float64{
 		"edits_seen_s": seconds(seen.Sub(continued)),
 		"fresh_s":      seconds(all[len(all)-1].Time.Sub(continued)),
-		"cures":        float64(len(all.cures(freshness.CureStarted))),
+		"cures":        float64(len(all.since(continued).cures(freshness.CureStarted))),
 	})
 	for _, v := range all.verdicts() {
 		if slices.Contains([]freshness.Verdict{freshness.Stalled, freshness.ControlPlaneStalled, freshness.Blind, freshness.Unreachable}, v) {
 			t.Errorf("verdict %v because of a pause:\n%v", v, all)
 		}
 	}
-	if cures := all.cures(freshness.CureStarted); len(cures) > 1 || len(cures) == 1 && cures[0] != freshness.Resume {
+	if cures := all.since(continued).cures(freshness.CureStarted); len(cures) > 1 || len(cures) == 1 && cures[0] != freshness.Resume {
 		t.Errorf("cures %v, want at most one resume:\n%v", cures, all)
 	}
 	if f := h.failures(); len(f) > 0 {

@@ -22,6 +22,8 @@ type result struct {
 	Guarded  *guardedResult     `json:"guarded,omitempty"`
 	Stock    *stockResult       `json:"stock,omitempty"`
 	Figures  map[string]float64 `json:"figures,omitempty"` // of tests that are no scenario
+	// Slow says why the machine was too slow for the figures to count.
+	Slow string `json:"slow,omitempty"`
 }
 
 type guardedResult struct {
@@ -52,7 +54,7 @@ type resultList struct {
 func (l *resultList) add(t testing.TB, scenario, server string, o outcome) {
 	t.Helper()
 	l.note(t, result{
-		Scenario: scenario, Server: server,
+		Scenario: scenario, Server: server, Slow: o.slow,
 		Guarded: &guardedResult{
 			Detected: secondsOrNever(o.detected), Healed: secondsOrNever(o.seen), Fresh: secondsOrNever(o.fresh),
 			Requests: o.requests, RelistedObjects: o.refilled,

@@ -78,9 +78,9 @@ var scenarios = []scenario{
 	},
 	unreachable("API server refuses connections", "Refused", backend.refuse),
 	unreachable("API server swallows everything", "Swallowed", backend.swallow),
-	healthy("healthy and quiet", "Quiet", nil),
-	healthy("healthy and quiet, filled by list", "Listed", withoutWatchList),
-	healthy("healthy and quiet, client without context", "Contextless", withoutContext),
+	healthy("healthy and quiet", "Quiet", nil, 210*time.Second),
+	healthy("healthy and quiet, filled by list", "Listed", withoutWatchList, 150*time.Second),
+	healthy("healthy and quiet, client without context", "Contextless", withoutContext, 150*time.Second),
 }
 
 // silentStream is what the guard is for.
@@ -112,13 +112,13 @@ var contextlessSilence = func() scenario {
 
 // healthy is a kind without objects that nobody writes: nothing arrives but
 // bookmarks, and that is all right.
-func healthy(name, kindName string, as reader) scenario {
+func healthy(name, kindName string, as reader, hold time.Duration) scenario {
 	return scenario{
 		name:   name,
 		kind:   custom(kindName),
 		quiet:  true,
 		client: as,
-		hold:   3*time.Minute + 30*time.Second,
+		hold:   hold,
 		want: expectation{
 			reaches:     []freshness.Verdict{freshness.Fresh},
 			never:       []freshness.Verdict{freshness.Suspect, freshness.Stalled, freshness.ControlPlaneStalled, freshness.Blind, freshness.Unreachable},
@@ -182,7 +182,7 @@ func playAndCheck(t *testing.T, s scenario, b backend) {
 	o := s.run(t, b, promise+slack)
 	results.add(t, s.name, b.name(), o)
 	if err := s.check(o); err != nil {
-		t.Errorf("%v\nhistory:\n%v", err, o.history)
+		t.Errorf("%v\nslow: %q, history:\n%v", err, o.slow, o.history)
 	}
 }
 
