@@ -52,7 +52,7 @@ func TestBusyInformerCostsProofsOnly(t *testing.T) {
 	}
 
 	p.checkUndisturbed(t, b)
-	proofs := checkRequests(t, b, time.Since(begin))
+	proofs := checkRequests(t, b, time.Since(begin), int64(p.history(everyInformer).count(freshness.CureStarted)))
 	checkKeepsUp(t, b, busy, p)
 	results.figures(t, map[string]float64{
 		"writes_per_second": math.Round(float64(w.written.Load()) / took.Seconds()),
@@ -64,8 +64,9 @@ func TestBusyInformerCostsProofsOnly(t *testing.T) {
 }
 
 // checkRequests compares what the two informers have asked for, and returns the
-// number of proofs.
-func checkRequests(t *testing.T, b *server, elapsed time.Duration) (proofs int64) {
+// number of proofs. On a slow machine the guard may have renewed the watch, which
+// costs a watch and two proofs.
+func checkRequests(t *testing.T, b *server, elapsed time.Duration, renewals int64) (proofs int64) {
 	t.Helper()
 	for _, r := range b.api.Requests(faultproxy.Match{UserAgent: guardedAgent, Verb: "list"}) {
 		if r.Limit == 1 {
@@ -73,11 +74,11 @@ func checkRequests(t *testing.T, b *server, elapsed time.Duration) (proofs int64
 		}
 	}
 	guarded, stock := b.requests(guardedAgent), b.requests(stockAgent)
-	if most := int64(math.Ceil(elapsed.Minutes())) + 1; proofs < 2 || proofs > most {
+	if most := int64(math.Ceil(elapsed.Minutes())) + 1 + 2*renewals; proofs < 2 || proofs > most {
 		t.Errorf("%d proofs in %v, want at least 2 and at most %d", proofs, elapsed, most)
 	}
-	if guarded-proofs != stock {
-		t.Errorf("%d requests besides the proofs, want as many as the stock informer's %d", guarded-proofs, stock)
+	if guarded-proofs-renewals != stock {
+		t.Errorf("%d requests besides the proofs and %d renewals, want as many as the stock informer's %d", guarded-proofs-renewals, renewals, stock)
 	}
 	if g, s := b.refilled(guardedAgent), b.refilled(stockAgent); g != s {
 		t.Errorf("%d objects to fill the cache, want as many as the stock informer's %d", g, s)

@@ -65,17 +65,8 @@ var scenarios = []scenario{
 			mayRefill:  true,
 		},
 	},
-	{
-		name:  "list forbidden",
-		kind:  custom("Forbidden"),
-		fault: backend.forbidLists,
-		hold:  20 * time.Second, untilNamed: true,
-		want: expectation{
-			reaches: []freshness.Verdict{freshness.Blind, freshness.Fresh},
-			never:   []freshness.Verdict{freshness.Stalled, freshness.ControlPlaneStalled, freshness.Unreachable},
-			may:     []freshness.Rung{freshness.Resume}, // as above
-		},
-	},
+	forbidden("list forbidden", "Forbidden", nil),
+	forbidden("list forbidden, client without context", "ContextlessForbidden", withoutContext),
 	unreachable("API server refuses connections", "Refused", backend.refuse),
 	unreachable("API server swallows everything", "Swallowed", backend.swallow),
 	healthy("healthy and quiet", "Quiet", nil, 210*time.Second),
@@ -127,6 +118,24 @@ func healthy(name, kindName string, as reader, hold time.Duration) scenario {
 	}
 }
 
+// forbidden takes the right to list from an informer whose watch goes on: nothing
+// can be proven of it, and nothing is wrong with it.
+func forbidden(name, kindName string, as reader) scenario {
+	return scenario{
+		name:   name,
+		kind:   custom(kindName),
+		client: as,
+		fault:  backend.forbidLists,
+		hold:   20 * time.Second, untilNamed: true,
+		want: expectation{
+			reaches:   []freshness.Verdict{freshness.Blind, freshness.Fresh},
+			never:     []freshness.Verdict{freshness.Stalled, freshness.ControlPlaneStalled, freshness.Unreachable},
+			may:       []freshness.Rung{freshness.Resume}, // see "frozen watch cache"
+			mayRefill: as != nil,                          // to end such a watch may cost a relist
+		},
+	}
+}
+
 // unreachable is a minute without the API server: nothing is known of the
 // informers, and nothing is to be done about them.
 func unreachable(name, kindName string, fault func(backend, testing.TB) func()) scenario {
@@ -138,7 +147,7 @@ func unreachable(name, kindName string, fault func(backend, testing.TB) func()) 
 		want: expectation{
 			reaches:    []freshness.Verdict{freshness.Fresh},
 			never:      []freshness.Verdict{freshness.Stalled, freshness.ControlPlaneStalled, freshness.Blind},
-			may:        []freshness.Rung{freshness.Resume}, // as above
+			may:        []freshness.Rung{freshness.Resume}, // see "frozen watch cache"
 			edit:       afterwards,
 			stockBlind: true,
 			mayRefill:  true, // a broken connection may cost the reflector a list, guard or not
