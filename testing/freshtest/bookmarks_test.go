@@ -42,12 +42,33 @@ func TestConsistentListShowsInTheNextBookmark(t *testing.T) {
 			pass(bookmarkPeriod + slack)
 			got := rec.take()
 			if len(got) != 1 || got[0].Type != watch.Bookmark || got[0].RV != want {
-				t.Errorf("minute %d: got %v, want one bookmark at %d", minute, got, want)
+				t.Fatalf("minute %d: got %v, want one bookmark at %d", minute, got, want)
 			}
 			due := time.Duration(minute) * bookmarkPeriod
 			if at := got[0].After; at < due-time.Second || at > due+time.Duration(minute)*slack {
 				t.Errorf("bookmark %d came after %v, want about %v", minute, at, due)
 			}
+		}
+	})
+}
+
+// TestBookmarkSoonAfterWatchList has the first bookmark after the initial events come with the next tick.
+func TestBookmarkSoonAfterWatchList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := start(t, freshtest.Options{})
+		client := typedClient(t, srv)
+		rec := watchConfigMaps(t, client, watchListOptions(time.Hour))
+		srv.Bump(1)
+		want := listConfigMaps(t, client)
+		pass(slack)
+		if got := rec.take(); len(got) != 2 || got[1].RV != want {
+			t.Errorf("got %v, want the end of the initial events and a bookmark at %d", got, want)
+		}
+		srv.Bump(1)
+		listConfigMaps(t, client)
+		pass(bookmarkPeriod - 2*slack)
+		if got := rec.take(); got != nil {
+			t.Errorf("got %v within the next minute", got)
 		}
 	})
 }

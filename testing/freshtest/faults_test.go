@@ -5,6 +5,7 @@ package freshtest_test
 
 import (
 	"net/http"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -35,14 +36,16 @@ func TestStallSilencesOpenWatchesOnly(t *testing.T) {
 		stall := srv.Stall(configMaps)
 		young := watchConfigMaps(t, client, watchOptions(now, time.Hour))
 		mustCreate(t, srv, configMap("a"), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "s"}})
-		pass(2 * time.Minute)
+		pass(100 * time.Second)
+		mustCreate(t, srv, configMap("late"))
+		pass(20 * time.Second)
 		if got := old.take(); got != nil {
 			t.Errorf("the stalled watch delivered %v", got)
 		}
 		if at, _ := old.end(); at != 0 {
 			t.Errorf("the stalled watch ended after %v, past its timeout", at)
 		}
-		if diff := cmp.Diff([]string{"ADDED a", "BOOKMARK "}, names(young.take())); diff != "" {
+		if diff := cmp.Diff([]string{"ADDED a", "BOOKMARK ", "ADDED late"}, names(young.take())); diff != "" {
 			t.Errorf("a new watch of the kind (-want +got):\n%s", diff)
 		}
 		if diff := cmp.Diff([]string{"ADDED s", "BOOKMARK "}, names(untouched.take())); diff != "" {
@@ -58,8 +61,8 @@ func TestStallSilencesOpenWatchesOnly(t *testing.T) {
 		stall.Lift()
 		stall.Lift()
 		synctest.Wait()
-		if got := names(old.take()); len(got) == 0 || got[0] != "ADDED a" {
-			t.Errorf("lifted, the watch delivers %v, want what was held back", got)
+		if got := names(old.take()); len(got) == 0 || got[0] != "ADDED a" || slices.Contains(got, "ADDED late") {
+			t.Errorf("lifted, the watch delivers %v, want what was held back, up to its timeout", got)
 		}
 		if at, status := old.end(); at != 2*time.Minute || status != nil {
 			t.Errorf("lifted, the watch ended after %v, %v; want its overdue end", at, status)

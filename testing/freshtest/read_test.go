@@ -261,6 +261,15 @@ func TestPages(t *testing.T) {
 	})
 }
 
+func TestLimitIsIgnoredAtAnyRV(t *testing.T) {
+	srv := start(t, freshtest.Options{})
+	mustCreate(t, srv, configMap("a"), configMap("b"))
+	list, err := listOnce(t, typedClient(t, srv), "resourceVersion", "0", "limit", "1")
+	if err != nil || len(list.Items) != 2 || list.Continue != "" {
+		t.Errorf("%d items, continue %q, %v; want both", len(list.Items), list.Continue, err)
+	}
+}
+
 func TestPageAfterCompactionIsGone(t *testing.T) {
 	srv := start(t, freshtest.Options{})
 	client := typedClient(t, srv)

@@ -49,6 +49,32 @@ func TestCloseEndsWhatIsOpen(t *testing.T) {
 	})
 }
 
+// TestCloseEndsABlackHole has a client that would never find out by itself, as HTTP/1.1 has no PING.
+func TestCloseEndsABlackHole(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := start(t, freshtest.Options{})
+		rec := watchConfigMaps(t, http1Client(t, srv), watchOptions(srv.ResourceVersion(), time.Hour))
+		srv.BlackHole()
+		pass(time.Minute)
+		srv.Close()
+		synctest.Wait()
+		if at, _ := rec.end(); at != time.Minute {
+			t.Errorf("the watch ended after %v, want 1 min", at)
+		}
+	})
+}
+
+func http1Client(t *testing.T, srv *freshtest.Server) kubernetes.Interface {
+	t.Helper()
+	cfg := srv.Config()
+	cfg.NextProtos = []string{"http/1.1"}
+	client, err := kubernetes.NewForConfig(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
 func TestReadEndsWithItsClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := start(t, freshtest.Options{FreshWait: time.Hour})
@@ -66,13 +92,7 @@ func TestReadEndsWithItsClient(t *testing.T) {
 func TestHTTP1(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := start(t, freshtest.Options{})
-		cfg := srv.Config()
-		cfg.NextProtos = []string{"http/1.1"}
-		client, err := kubernetes.NewForConfig(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rec := watchConfigMaps(t, client, watchOptions(srv.ResourceVersion(), time.Minute))
+		rec := watchConfigMaps(t, http1Client(t, srv), watchOptions(srv.ResourceVersion(), time.Minute))
 		mustCreate(t, srv, configMap("a"))
 		pass(time.Minute)
 		if diff := cmp.Diff([]string{"ADDED a"}, names(rec.take())[:1]); diff != "" {
