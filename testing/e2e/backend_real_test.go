@@ -91,9 +91,10 @@ func (s *server) newUser(t testing.TB) *rest.Config {
 // awaitPermission waits until the API server knows of it.
 func (s *server) awaitPermission(t testing.TB) {
 	t.Helper()
+	client := dynamicClient(t, s.user).Resource(s.kind.gvr()).Namespace(s.ns)
 	var err error
 	permitted := func() bool {
-		_, err = dynamicClient(t, s.user).Resource(s.kind.gvr()).Namespace(s.ns).List(t.Context(), metav1.ListOptions{Limit: 1})
+		_, err = client.List(t.Context(), metav1.ListOptions{Limit: 1})
 		return err == nil
 	}
 	if !waitFor(t.Context(), patience, permitted) {
