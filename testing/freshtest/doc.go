@@ -33,8 +33,8 @@
 //     runs on the bubble's time: an hour takes milliseconds, and timers fire in order. Start the server, its clients
 //     and their informers inside the bubble, and stop them before its function returns. Needs PrepareBubbles.
 //   - With Options.Clock, such as the fake clock of k8s.io/utils/clock/testing. Only the server, and whatever else was
-//     given the clock, runs on it; Step and StepUntil move it. A read that is answered late (FreshWait, ProgressDelay) is
-//     answered only when the clock is moved.
+//     given the clock, runs on it; Step and StepUntil move it. A read that is answered late (FreshWait, ProgressDelay)
+//     is answered only when the clock is moved.
 //
 // # Usage
 //
