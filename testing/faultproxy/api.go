@@ -86,7 +86,7 @@ func NewAPI(upstream *rest.Config, opts APIOptions) (*API, error) {
 		return nil, fmt.Errorf("listen: %w", err)
 	}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
-	p.wg.Go(p.accept)
+	p.wg.Go(func() { acceptAll(p.ctx, p.listener, p.adopt) })
 	return p, nil
 }
 

@@ -5,24 +5,10 @@ package faultproxy
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net"
 	"net/http"
 )
-
-func (p *API) accept() {
-	for {
-		conn, err := p.listener.Accept()
-		if errors.Is(err, net.ErrClosed) {
-			return
-		}
-		if err != nil { // out of file descriptors, aborted by the peer: the next one may work
-			continue
-		}
-		p.adopt(conn.(*net.TCPConn))
-	}
-}
 
 func (p *API) adopt(conn *net.TCPConn) {
 	p.mu.Lock()

@@ -58,6 +58,18 @@ func TestSilenceKillsOpenStreams(t *testing.T) {
 	}
 }
 
+func TestSilenceOnlyOpen(t *testing.T) {
+	f := newFakeAPI(t)
+	p := newAPI(t, f.config(), faultproxy.APIOptions{})
+	c := newClient(t, p.Config(f.config()))
+	p.Inject(configMapWatches, faultproxy.Silence{OnlyOpen: true})
+	w := c.watch(t, metav1.ListOptions{})
+	f.next(t).send(t, modified("a", "1"))
+	if got := w.rv(t); got != "MODIFIED 1" {
+		t.Errorf("a stream opened after the injection got %s", got)
+	}
+}
+
 func TestSilenceHitsNewStreamsToo(t *testing.T) {
 	for _, format := range formats {
 		t.Run(format.name, func(t *testing.T) {

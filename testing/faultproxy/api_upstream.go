@@ -6,7 +6,6 @@ package faultproxy
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -95,7 +94,7 @@ func (p *API) send(r *http.Request) (*http.Response, error) {
 
 // fail answers a request for which there is no response: 502 where the API server cannot be reached, as proxies do.
 func (p *API) fail(w http.ResponseWriter, r *http.Request, err error) {
-	if r.Context().Err() != nil || errors.Is(err, errReset) {
+	if r.Context().Err() != nil {
 		return // nobody listens any more
 	}
 	p.opts.Logger.V(1).Info("No answer from upstream", "method", r.Method, "path", r.URL.Path, "error", err.Error())

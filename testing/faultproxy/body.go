@@ -47,7 +47,7 @@ func newBody(ctx context.Context, cancel context.CancelFunc, ex *exchange, resp 
 		ctx: ctx, cancel: cancel, ex: ex, resp: resp, stream: ex.streaming(resp), framing: framingOf(ex, resp),
 		pieces: make(chan piece, pieceQueue), done: make(chan struct{}),
 	}
-	if ex.verb == "list" && resp.StatusCode == http.StatusOK {
+	if ex.verb == verbList && resp.StatusCode == http.StatusOK {
 		b.items = itemsIn(resp.Header.Get("Content-Type"))
 	}
 	ex.conn.proxy.wg.Go(b.receive)

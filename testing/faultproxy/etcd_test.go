@@ -4,8 +4,10 @@
 package faultproxy_test
 
 import (
+	"crypto/tls"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -74,6 +76,33 @@ func TestEtcdUnaryCallsPassWhileWatchesAreFrozen(t *testing.T) {
 		if err != nil || string(got) != "body" || resp.Trailer.Get("Grpc-Status") != "0" {
 			t.Errorf("%s: %q, %v, trailers %v", resp.Proto, got, err, resp.Trailer)
 		}
+	}
+}
+
+func TestEtcdOverTLS(t *testing.T) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, r.Proto)
+	}))
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	defer server.Close()
+	conf := server.Client().Transport.(*http.Transport).TLSClientConfig
+	p, err := faultproxy.NewEtcd(server.URL, faultproxy.EtcdOptions{TLS: &tls.Config{RootCAs: conf.RootCAs}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	req, err := http.NewRequestWithContext(patient(t), http.MethodPost, p.URL()+"/etcdserverpb.KV/Range", strings.NewReader("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := newH2C(t).RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if got, err := io.ReadAll(resp.Body); err != nil || string(got) != "HTTP/2.0" {
+		t.Errorf("the server was spoken to in %q, %v", got, err)
 	}
 }
 
@@ -167,6 +196,9 @@ func TestEtcdDelay(t *testing.T) {
 		t.Errorf("%d messages were delayed, want 2", got)
 	}
 	s.send(t, slow)
+	if err := inj.WaitHits(patient(t), 3); err != nil { // it is under way
+		t.Fatal(err)
+	}
 	inj.Lift()
 	s.send(t, response{id: 0, revision: 7, keys: "a"})
 	c.expect(t, slow, response{id: 0, revision: 7, keys: "a"}) // in order, whatever the delays

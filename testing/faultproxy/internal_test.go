@@ -245,8 +245,10 @@ func TestJournalIsBounded(t *testing.T) {
 }
 
 func TestDescribe(t *testing.T) {
-	for want, f := range map[string]Fault{"Silence": Silence{}, "Silence{OnlyOpen:true}": Silence{OnlyOpen: true}, "Trickle{BytesPerSecond:3}": Trickle{BytesPerSecond: 3}} {
-		if got := describe(f); got != want {
+	for want, f := range map[string]Fault{
+		"nothing": nil, "Truncate": &Truncate{}, "Silence": Silence{}, "Silence{OnlyOpen:true}": Silence{OnlyOpen: true}, "Trickle{BytesPerSecond:3}": Trickle{BytesPerSecond: 3},
+	} {
+		if got := describe(plain(f)); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

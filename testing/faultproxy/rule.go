@@ -36,10 +36,11 @@ func (r *rule) admits(ex *exchange) bool {
 
 // Inject puts a fault in force for the requests that m selects: those under way, oldest first, and those to come. It
 // returns when no request can pass unharmed any more; bytes already handed to a client's connection are not called back.
-// On a proxy that is closed the injection is over at once.
+// On a proxy that is closed the injection is over at once; a nil Fault does nothing.
 func (p *API) Inject(m Match, f Fault) *Injection {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	f = plain(f)
 	r := &rule{match: m, fault: f}
 	r.inj = p.journal.inject(describe(f), m.String(), func() { p.withdraw(r) })
 	if p.closed {
@@ -80,10 +81,31 @@ func (p *API) withdraw(r *rule) {
 	}
 }
 
+// nothing is the fault that a nil Fault stands for.
+type nothing struct{}
+
+func (nothing) appliesTo(*attributes) bool { return false }
+
+// plain returns the value of a fault that was given by its address.
+func plain(f Fault) Fault {
+	v := reflect.ValueOf(f)
+	if v.Kind() == reflect.Pointer && !v.IsNil() {
+		v = v.Elem()
+	}
+	if !v.IsValid() || v.Kind() == reflect.Pointer {
+		return nothing{}
+	}
+	value, ok := reflect.TypeAssert[Fault](v)
+	if !ok {
+		return nothing{}
+	}
+	return value
+}
+
 // describe names a fault by its type and the settings it was given.
 func describe(f Fault) string {
 	name, settings := reflect.TypeOf(f).Name(), fmt.Sprintf("%+v", f)
-	if settings == "{}" || reflect.ValueOf(f).IsZero() {
+	if reflect.ValueOf(f).IsZero() {
 		return name
 	}
 	return name + settings

@@ -5,7 +5,6 @@ package faultproxy
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -77,7 +76,7 @@ func NewTCP(target string, opts TCPOptions) (*TCP, error) {
 		listener: ln, flows: map[uint64]*flow{},
 	}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
-	p.wg.Go(func() { p.accept(ln) })
+	p.wg.Go(func() { acceptAll(p.ctx, ln, p.adopt) })
 	return p, nil
 }
 
@@ -117,19 +116,6 @@ func (p *TCP) Connections() []Connection {
 	}
 	slices.SortFunc(out, func(a, b Connection) int { return int(a.ID) - int(b.ID) })
 	return out
-}
-
-func (p *TCP) accept(ln net.Listener) {
-	for {
-		conn, err := ln.Accept()
-		if errors.Is(err, net.ErrClosed) {
-			return
-		}
-		if err != nil { // out of file descriptors, aborted by the peer: the next one may work
-			continue
-		}
-		p.adopt(conn.(*net.TCPConn))
-	}
 }
 
 func (p *TCP) adopt(client *net.TCPConn) {

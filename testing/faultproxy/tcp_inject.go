@@ -149,7 +149,7 @@ func (p *TCP) unrefuse(inj *Injection) {
 		return
 	}
 	p.listener = ln
-	p.wg.Go(func() { p.accept(ln) })
+	p.wg.Go(func() { acceptAll(p.ctx, ln, p.adopt) })
 }
 
 // withdraw changes the faults in force and tells the connections.
