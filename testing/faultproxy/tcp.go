@@ -5,9 +5,11 @@ package faultproxy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -31,6 +33,8 @@ type TCPOptions struct {
 type TCP struct {
 	target  string
 	addr    string
+	release func() error // gives the port back; guarded by closing
+	closing sync.Once
 	opts    TCPOptions
 	journal *journal
 	changed notifier // faults or flows have changed
@@ -67,12 +71,17 @@ func NewTCP(target string, opts TCPOptions) (*TCP, error) {
 	if opts.DialTimeout == 0 {
 		opts.DialTimeout = DefaultDialTimeout
 	}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	port, release, err := reservePort()
 	if err != nil {
+		return nil, err
+	}
+	ln, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		_ = release()
 		return nil, fmt.Errorf("listen: %w", err)
 	}
 	p := &TCP{
-		target: target, addr: ln.Addr().String(), opts: opts, journal: newJournal(opts.Logger),
+		target: target, addr: ln.Addr().String(), release: release, opts: opts, journal: newJournal(opts.Logger),
 		listener: ln, flows: map[uint64]*flow{},
 	}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
@@ -102,6 +111,7 @@ func (p *TCP) Close() error {
 		f.close(false)
 	}
 	p.wg.Wait()
+	p.closing.Do(func() { err = errors.Join(err, p.release()) })
 	return err
 }
 

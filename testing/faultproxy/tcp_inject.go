@@ -121,8 +121,9 @@ func (p *TCP) AcceptSilently() *Injection {
 }
 
 // Refuse closes the listener, so that dialling fails with ECONNREFUSED; open connections go on. Lifted, it listens on the
-// same port again; should another process have taken the port in the meantime, the record has an entry Failed. Hits stays
-// 0: the kernel refuses, not the proxy.
+// same port again. On Linux the port is kept for it; elsewhere an outgoing connection of another program may get it in the
+// meantime: then nothing listens after the lift, and the record has an entry Failed. Hits stays 0: the kernel refuses, not
+// the proxy.
 func (p *TCP) Refuse() *Injection {
 	p.mu.Lock()
 	defer p.mu.Unlock()
