@@ -112,9 +112,11 @@ func (s *state) onProbe(a answer) {
 	case reached(a.rv, d.proof.rv):
 		d.server, d.reachedAt = serverReached, a.received
 	case a.rv == d.serverRV:
-		d.server, d.nextProbe = serverFrozen, a.received.Add(retryRead)
+		d.server, d.nextProbe, d.conclusive = serverFrozen, a.received.Add(retryRead), false
 	default:
-		d.server, d.serverRV, d.nextProbe = serverLate, a.rv, a.received.Add(retryRead)
+		// Late or frozen, it explains what the informer lacks: the stream is innocent.
+		d.server, d.serverRV, d.nextProbe, d.conclusive = serverLate, a.rv, a.received.Add(retryRead), false
+		s.readSoon = a.received.Add(retryRead / 2) // makes a cache that lives catch up
 	}
 }
 

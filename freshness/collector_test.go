@@ -50,7 +50,7 @@ func proven(ago time.Duration) func(*tracked) {
 func stalled(since time.Duration) func(*tracked) {
 	return func(t *tracked) {
 		proven(since + time.Minute)(t)
-		t.state.stored = "100"
+		t.state.stored, t.state.swept = "100", epoch
 		t.state.doubt = &doubt{since: epoch.Add(-since), proof: proof{rv: "120"}, conclusive: true, server: serverReached}
 	}
 }

@@ -22,7 +22,6 @@ type doubt struct {
 	ladder   ladder
 	cure     Rung
 	curing   bool
-	curedAt  time.Time
 	verifyBy time.Time
 	retries  int // of a watch that was ended before it could prove its cure
 }

@@ -9,10 +9,13 @@ import "time"
 func (s *state) follow(o observation) {
 	if !s.synced {
 		s.synced, s.lastRead = true, o.now
-		if o.stream.consistent {
+		if s.lastCure == List && !s.curedAt.IsZero() {
+			s.proveCure(o.now, List)
+		}
+		if o.stream.consistent && o.stream.open {
 			s.prove(o.now, o.stream.began)
 		} else {
-			s.readSoon = o.now
+			s.readSoon = o.now // a LIST filled the store, and may have been answered from an old cache
 		}
 	}
 	if p := s.pending; p != nil && o.stream.conn != s.conn {
@@ -47,7 +50,11 @@ func (s *state) follow(o observation) {
 // the phase alone would put it off for ever.
 func (s *state) plan() {
 	s.nextRead = s.phase.next().from.Add(-lead(s.latency))
-	if limit := latest(s.freshAsOf.Add(bookmarkLatest), s.lastRead.Add(retryRead)); s.nextRead.After(limit) {
+	limit := s.lastRead.Add(bookmarkLatest)
+	if !s.freshAsOf.IsZero() {
+		limit = latest(s.freshAsOf.Add(bookmarkLatest), s.lastRead.Add(retryRead))
+	}
+	if s.nextRead.After(limit) {
 		s.nextRead = limit
 	}
 }

@@ -8,6 +8,14 @@ import (
 	"time"
 )
 
+const (
+	// reflectorBackoff is the longest that a reflector waits before it tries again
+	// (client-go 0.37: 30 s, and as much again of jitter), and some more.
+	reflectorBackoff = 65 * time.Second
+	// insistAfter is how long a stream may take to end once its context has.
+	insistAfter = time.Second
+)
+
 // heal climbs the ladder while a doubt lasts. Nothing is cured before the API
 // server has said that it has what the informer lacks, nor while a list is
 // under way, nor when the stream is ahead and only the store lags.
@@ -18,6 +26,11 @@ func (s *state) heal(o observation) []action {
 		return nil
 	case o.stream.listing || o.inInitial():
 		return s.cutEndlessStream(o)
+	case !o.stream.open && o.now.Sub(o.stream.ended) < reflectorBackoff:
+		// The reflector waits before it tries again, and there is nothing to end. A
+		// cure gets its time once there is.
+		d.verifyBy = latest(d.verifyBy, o.now.Add(patience(d.cure)))
+		return nil
 	case d.curing && !s.gaveUp(o):
 		return nil
 	case d.server != serverReached || !d.answered:
@@ -25,7 +38,11 @@ func (s *state) heal(o observation) []action {
 	case !d.back && reached(o.reflected, d.proof.rv):
 		return nil
 	}
-	rung, ok := d.ladder.climb(o.now, s.rungsFor(d))
+	rungs := s.rungsFor(d)
+	if len(rungs) == 0 && o.now.Sub(d.since) > longestProof {
+		d.conclusive = true // nothing may be renewed, but a whole period has passed
+	}
+	rung, ok := d.ladder.climb(o.now, rungs)
 	if !ok {
 		return nil
 	}
@@ -41,7 +58,7 @@ func (s *state) heal(o observation) []action {
 // somebody else ended before its bookmark has told nothing, and is tried again.
 func (s *state) gaveUp(o observation) bool {
 	d := s.doubt
-	cutShort := d.cure == Resume && !o.previous.began.Before(d.curedAt) && o.previous.endedEarly()
+	cutShort := d.cure == Resume && !o.previous.began.Before(s.curedAt) && o.previous.endedEarly()
 	switch {
 	case cutShort && d.retries < maxRetries:
 		d.retries++
@@ -80,11 +97,22 @@ func (s *state) cutEndlessStream(o observation) []action {
 // startCure notes a cure and returns it.
 func (s *state) startCure(now time.Time, r Rung) action {
 	s.counters.cures[r]++
+	s.lastCure, s.curedAt = r, now
 	s.emit(Event{Time: now, Type: CureStarted, Cure: r})
 	if d := s.doubt; d != nil {
-		d.cure, d.curing, d.curedAt, d.verifyBy = r, true, now, now.Add(patience(r))
+		d.cure, d.curing, d.verifyBy = r, true, now.Add(patience(r))
 	}
 	return action{kind: actCure, rung: r}
+}
+
+// insist repeats a cure whose stream did not end: its client does not look at
+// contexts, and has to be told in another way.
+func (s *state) insist(o observation) []action {
+	if !o.stream.open || !o.stream.cut || o.now.Sub(s.curedAt) < insistAfter {
+		return nil
+	}
+	s.curedAt = o.now
+	return []action{{kind: actCure, rung: s.lastCure}}
 }
 
 // rungsFor returns the allowed cures that can help: resuming from a

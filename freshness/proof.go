@@ -60,10 +60,10 @@ func (pr *proof) postpone(d time.Duration) {
 }
 
 // lead is how long before the bookmark's window a read is sent, given what
-// reads have taken lately: it must have ended when the window opens, and not
-// be older than it need be.
+// reads have taken lately: it must have ended when the window opens, though it
+// may be a tick late in leaving, and not be older than it need be.
 func lead(latency time.Duration) time.Duration {
-	return min(300*time.Millisecond+2*latency, 10*time.Second)
+	return min(tick+300*time.Millisecond+2*latency, 10*time.Second)
 }
 
 // reached tells whether a store or stream at have holds everything up to want.

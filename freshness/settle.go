@@ -21,7 +21,7 @@ func (s *state) settle(o observation) {
 		s.counters.doubts++
 		s.doubt = &doubt{
 			since: o.now, proof: *p, ladder: newLadder(), nextProbe: o.now,
-			conclusive: s.bookmarks && !s.noBookmarks && !p.capped() && !p.elsewhere && p.stream == o.stream.id,
+			conclusive: s.bookmarks && !s.noBookmarks && !p.capped() && !p.elsewhere && o.stream.open && p.stream == o.stream.id,
 		}
 		s.pending, s.newer = s.newer, nil
 	}
@@ -51,11 +51,15 @@ func (s *state) clear(now time.Time) {
 	d := s.doubt
 	s.doubt, s.noBookmarks = nil, false
 	if d.curing {
-		s.counters.provenCures[d.cure]++
-		s.emit(Event{Time: now, Type: CureProven, Cure: d.cure})
+		s.proveCure(now, d.cure)
 	}
 	s.prove(now, d.proof.at)
 	if s.pending == nil {
 		s.readSoon = now
 	}
+}
+
+func (s *state) proveCure(now time.Time, r Rung) {
+	s.counters.provenCures[r]++
+	s.emit(Event{Time: now, Type: CureProven, Cure: r})
 }

@@ -33,6 +33,8 @@ type state struct {
 	wentBack    bool // the last read was older than the store: to be confirmed
 
 	doubt    *doubt
+	lastCure Rung
+	curedAt  time.Time
 	counters counters
 	events   []Event
 }
@@ -99,6 +101,9 @@ func (s *state) step(o observation) []action {
 		s.forgive(o.now, o.now.Sub(s.swept), o.now.Round(0).Sub(s.swept.Round(0)))
 	}
 	defer func() { s.swept, s.stored = o.now, o.stored }()
+	if acts := s.insist(o); acts != nil {
+		return acts
+	}
 	if !o.synced {
 		return s.cutEndlessStream(o)
 	}
@@ -129,6 +134,7 @@ func (s *state) forgive(now time.Time, gap, wall time.Duration) {
 		s.pending.postpone(late)
 	}
 	if d := s.doubt; d != nil {
+		d.since = d.since.Add(late)
 		d.verifyBy = d.verifyBy.Add(late)
 		d.nextProbe = d.nextProbe.Add(late)
 	}

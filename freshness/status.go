@@ -71,7 +71,9 @@ func (t *tracked) status(now time.Time) Status {
 		st.Staleness = s.bound(now)
 	}
 	if v == Stalled {
-		st.stalledFor = now.Sub(s.doubt.since)
+		// Up to the last look, not to now: the time in which a paused process could
+		// not cure anything does not count.
+		st.stalledFor = s.swept.Sub(s.doubt.since)
 	}
 	for r := range rungNames {
 		st.Cures[Rung(r)], st.ProvenCures[Rung(r)] = s.counters.cures[r], s.counters.provenCures[r]
