@@ -46,6 +46,9 @@ func (s *state) onRead(a answer) {
 	s.note(a)
 	if a.err != nil {
 		s.readSoon = a.received.Add(retryRead)
+		if a.state == readBlind {
+			s.readSoon = a.received.Add(bookmarkLatest) // repeating it does not help
+		}
 		return
 	}
 	s.latency = (3*s.latency + a.received.Sub(a.sent)) / 4
@@ -56,8 +59,7 @@ func (s *state) onRead(a answer) {
 	}
 	s.wentBack = false
 	if d := s.doubt; d != nil && d.back {
-		d.proof.at = a.sent
-		s.clear(a.received)
+		s.dismiss(a.received)
 	}
 	p := newProof(a.sent, a.received, a.rv, s.phase, s.stream, s.patienceFor(a.received))
 	p.elsewhere = a.conn != s.conn
@@ -93,31 +95,36 @@ func (s *state) onWentBack(a answer) {
 		s.counters.doubts++
 		s.doubt = &doubt{since: a.received, back: true, conclusive: true, ladder: newLadder()}
 	}
-	s.doubt.server, s.doubt.serverRV, s.doubt.answered = serverReached, a.rv, true
+	s.doubt.server, s.doubt.answered = serverReached, true
 	s.doubt.proof.rv = a.rv
 }
 
 // onProbe takes the server's answer to where its watch cache stands. Behind the
-// overdue resourceVersion twice, and at the same place: frozen.
+// overdue resourceVersion twice, at the same place, by the same server, with a
+// read in between that makes a living cache catch up: frozen.
 func (s *state) onProbe(a answer) {
 	d := s.doubt
-	if d == nil {
-		return
+	if d == nil || a.sent.Before(d.since) {
+		return // asked for an earlier doubt
 	}
 	d.probing, d.answered = false, a.err == nil
 	s.note(a)
+	last := d.late
 	switch {
 	case a.err != nil:
 		d.server, d.nextProbe = serverUnknown, a.received.Add(retryRead)
+		return
 	case reached(a.rv, d.proof.rv):
 		d.server, d.reachedAt = serverReached, a.received
-	case a.rv == d.serverRV:
-		d.server, d.nextProbe, d.conclusive = serverFrozen, a.received.Add(retryRead), false
+		return
+	case a.rv == last.rv && a.conn == last.conn && a.sent.Sub(last.sent) >= retryRead/2:
+		d.server = serverFrozen
 	default:
-		// Late or frozen, it explains what the informer lacks: the stream is innocent.
-		d.server, d.serverRV, d.nextProbe, d.conclusive = serverLate, a.rv, a.received.Add(retryRead), false
-		s.readSoon = a.received.Add(retryRead / 2) // makes a cache that lives catch up
+		d.server, d.late = serverLate, a
+		s.readSoon = a.received.Add(retryRead / 2)
 	}
+	// Late or frozen, it explains what the informer lacks: the stream is innocent.
+	d.conclusive, d.nextProbe = false, a.received.Add(retryRead)
 }
 
 // note remembers how reads end.

@@ -51,7 +51,10 @@ func stalled(since time.Duration) func(*tracked) {
 	return func(t *tracked) {
 		proven(since + time.Minute)(t)
 		t.state.stored, t.state.swept = "100", epoch
-		t.state.doubt = &doubt{since: epoch.Add(-since), proof: proof{rv: "120"}, conclusive: true, server: serverReached}
+		t.state.doubt = &doubt{
+			since: epoch.Add(-since), blamed: epoch.Add(-since), proof: proof{rv: "120"},
+			conclusive: true, server: serverReached, ladder: ladder{tried: 3},
+		}
 	}
 }
 
@@ -136,6 +139,9 @@ func TestTrack(t *testing.T) {
 	if err := m.Track(inf, lw, Informer{Resource: "configmaps"}); err != nil {
 		t.Errorf("Track = %v", err)
 	}
+	if err := m.Track(inf, lw, Informer{}); err == nil {
+		t.Error("Track of the same informer again = nil, want an error")
+	}
 	if got := m.Status(); len(got) != 1 || got[0].Informer.Resource != "configmaps" || got[0].Verdict != Syncing || !strings.Contains(got[0].Reason, "monitor is not started") {
 		t.Errorf("Status() = %+v, want one informer of configmaps, and to be told that the monitor is not started", got)
 	}
@@ -149,6 +155,7 @@ func TestGuessInformer(t *testing.T) {
 		{guessInformer(&corev1.ConfigMap{}), Informer{Resource: "configmaps"}},
 		{guessInformer(partial), Informer{Group: "apps", Version: "v1", Resource: "deployments"}},
 		{guessInformer(nil), Informer{Resource: "unknown"}},
+		{guessInformer((*corev1.ConfigMap)(nil)), Informer{Resource: "unknown"}},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("guessed %+v, want %+v", tt.got, tt.want)

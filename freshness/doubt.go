@@ -8,12 +8,13 @@ import "time"
 // doubt is an overdue proof and what has been done about it.
 type doubt struct {
 	since      time.Time
+	blamed     time.Time // since when the stream is to blame; zero: it is not
 	proof      proof
 	conclusive bool
 	back       bool // the API server went back in time: nothing to wait for, relist
 
 	server    serverState
-	serverRV  string // where the server's watch cache was, when it was late
+	late      answer // the last that was behind, and not where the one before had been
 	reachedAt time.Time
 	probing   bool
 	answered  bool // since the last cure

@@ -9,6 +9,9 @@ import "time"
 func (s *state) follow(o observation) {
 	if !s.synced {
 		s.synced, s.lastRead = true, o.now
+		if o.stream.initial {
+			s.syncTook = o.now.Sub(o.stream.began)
+		}
 		if s.lastCure == List && !s.curedAt.IsZero() {
 			s.proveCure(o.now, List)
 		}
@@ -22,16 +25,17 @@ func (s *state) follow(o observation) {
 		p.elsewhere = true
 	}
 	s.conn = o.stream.conn
+	opening := s.opening(o)
 	switch {
-	case o.stream.id != s.stream || o.inInitial():
+	case o.stream.id != s.stream || opening || s.wasOpening:
 		s.cleanEnd(o)
-		began := window{o.stream.began, o.stream.answered}
+		began := o.stream.start(o.now)
 		if o.stream.initial {
 			// Bookmarks are counted from the end of the initial events.
 			began = window{latest(s.swept, o.stream.began), o.now.Add(bookmarkLatest - 60*time.Second)}
 		}
 		s.stream = o.stream.id
-		s.phase = newPhase(began, o.stream.deadline)
+		s.phase = newPhase(began, o.stream.deadline(o.now))
 		s.plan()
 		if s.pending != nil && s.doubt == nil {
 			s.pending.await(o.now, s.phase, s.stream)
@@ -39,6 +43,7 @@ func (s *state) follow(o observation) {
 	case o.stored != s.stored:
 		s.phase = s.phase.observe(s.swept, o.now)
 	}
+	s.wasOpening = opening
 	var rolled bool
 	if s.phase, rolled = s.phase.roll(o.now); rolled {
 		s.plan()
@@ -65,11 +70,26 @@ func (s *state) plan() {
 // it, this server sends none.
 func (s *state) cleanEnd(o observation) {
 	d, p := s.doubt, o.previous
-	if d == nil || d.back || p.id != s.stream || !p.short || p.cut || o.stream.initial ||
-		d.server != serverReached || !p.began.After(d.reachedAt) ||
-		p.ended.Before(p.deadline.Add(-time.Second)) {
+	if d == nil || d.back || p.id != s.stream || !p.endedInTime() || o.stream.initial ||
+		d.server != serverReached || !p.began.After(d.reachedAt) {
 		return
 	}
 	s.clear(o.now)
 	s.noBookmarks, s.pending, s.newer, s.readSoon = true, nil, nil, time.Time{}
+}
+
+// opening tells whether the stream cannot owe a bookmark yet: its headers have
+// not come, or it is still at its initial events. The end of those moves the
+// reflector's resourceVersion; where nothing was written since it was last there,
+// it stays, and only the time tells: initial events take about as long as they
+// did the first time.
+func (s *state) opening(o observation) bool {
+	age := o.now.Sub(o.stream.began)
+	switch {
+	case !o.stream.open:
+		return false
+	case o.stream.answered.IsZero():
+		return age < relistPatience
+	}
+	return o.stream.initial && o.reflected == o.stream.startRV && age < max(relistPatience, 3*s.syncTook)
 }

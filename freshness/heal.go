@@ -24,7 +24,7 @@ func (s *state) heal(o observation) []action {
 	switch {
 	case d == nil:
 		return nil
-	case o.stream.listing || o.inInitial():
+	case o.stream.listing || s.opening(o):
 		return s.cutEndlessStream(o)
 	case !o.stream.open && o.now.Sub(o.stream.ended) < reflectorBackoff:
 		// The reflector waits before it tries again, and there is nothing to end. A
@@ -54,24 +54,30 @@ func (s *state) heal(o observation) []action {
 	return acts
 }
 
-// gaveUp tells whether the cure under way has had its time. A short watch that
-// somebody else ended before its bookmark has told nothing, and is tried again.
+// gaveUp tells whether the cure under way has had its time, which counts from
+// when the server accepted the watch that has to prove it. A watch that it did
+// not accept, or that somebody else ended before its bookmark, has told nothing,
+// and is tried again.
 func (s *state) gaveUp(o observation) bool {
 	d := s.doubt
-	cutShort := d.cure == Resume && !o.previous.began.Before(s.curedAt) && o.previous.endedEarly()
-	switch {
-	case cutShort && d.retries < maxRetries:
+	accepted := func(i streamInfo) bool { return !i.answered.IsZero() && !i.began.Before(s.curedAt) }
+	if o.stream.short && accepted(o.stream) {
+		d.verifyBy = latest(d.verifyBy, o.stream.answered.Add(patience(Resume)))
+	}
+	cutShort := d.cure == Resume && accepted(o.previous) && o.previous.endedEarly()
+	if !cutShort && o.now.Before(d.verifyBy) {
+		return false
+	}
+	d.curing = false
+	untold := cutShort || !accepted(o.stream) && !accepted(o.previous)
+	if untold && d.retries < maxRetries {
 		d.retries++
 		d.ladder.tried--
-		d.curing = false
-	case o.now.Before(d.verifyBy):
-		return false
-	default:
-		d.curing = false
-		d.conclusive = true // a renewed watch did not bring it either
-		d.answered, d.nextProbe = d.back, o.now
-		s.emit(Event{Time: o.now, Type: CureFailed, Cure: d.cure})
+		return true
 	}
+	d.conclusive = d.conclusive || !untold // a renewed watch did not bring it either
+	d.answered, d.nextProbe = d.back, o.now
+	s.emit(Event{Time: o.now, Type: CureFailed, Cure: d.cure})
 	return true
 }
 

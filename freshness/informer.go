@@ -75,6 +75,7 @@ func (t *tracked) look(now time.Time) observation {
 	o := observation{now: now, synced: t.informer.HasSynced(), reflected: t.informer.LastSyncResourceVersion()}
 	o.stored = t.stored(o.reflected)
 	o.stream, o.previous, o.err = t.lw.look()
+	o.byEvent = func() bool { return t.holds(o.stored) }
 	return o
 }
 
@@ -88,6 +89,17 @@ func (t *tracked) stored(reflected string) string {
 	return reflected
 }
 
+// holds tells whether an object in the store has resourceVersion rv. It walks
+// over the store, and is asked only until a bookmark has been seen.
+func (t *tracked) holds(rv string) bool {
+	for _, obj := range t.informer.GetStore().List() {
+		if m, err := meta.Accessor(obj); err == nil && m.GetResourceVersion() == rv {
+			return true
+		}
+	}
+	return false
+}
+
 // name is the informer's name as far as it is known.
 func (t *tracked) name() Informer {
 	gvr, ns, ok := t.lw.resource()
@@ -99,7 +111,7 @@ func (t *tracked) name() Informer {
 
 // guessInformer makes the best of an object's type.
 func guessInformer(obj runtime.Object) Informer {
-	if obj == nil {
+	if v := reflect.ValueOf(obj); obj == nil || v.Kind() == reflect.Pointer && v.IsNil() {
 		return Informer{Resource: "unknown"}
 	}
 	gvk := obj.GetObjectKind().GroupVersionKind()
@@ -126,10 +138,16 @@ func (t *tracked) reason(v Verdict, now time.Time) string {
 		}
 		return fmt.Sprintf("the API server has resourceVersion %s in its cache, this informer is at %s: its stream is dead", s.doubt.proof.rv, s.stored)
 	case ControlPlaneStalled:
-		return fmt.Sprintf("the API server's own watch cache stands at %s, behind %s: restarting this process does not help, look at the API server and its datastore", s.doubt.serverRV, s.doubt.proof.rv)
+		return fmt.Sprintf("the API server's own watch cache stands at %s, behind %s: restarting this process does not help, look at the API server and its datastore", s.doubt.late.rv, s.doubt.proof.rv)
 	case Unreachable:
+		if s.down != readOK {
+			return fmt.Sprintf("the API server takes no watch: %v", oneLine(s.downErr))
+		}
 		return fmt.Sprintf("reads of the API server fail, so nothing can be proven: %v", oneLine(s.readErr))
 	case Blind:
+		if s.down != readOK {
+			return fmt.Sprintf("the API server refuses to be watched: %v", oneLine(s.downErr))
+		}
 		if s.readErr == nil {
 			return "the API server's watch cache does not follow its datastore for this kind, so a quiet informer cannot be told from a stalled one"
 		}

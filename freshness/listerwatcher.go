@@ -5,6 +5,7 @@ package freshness
 
 import (
 	"context"
+	"fmt"
 	"net/http/httptrace"
 	"sync"
 	"time"
@@ -51,23 +52,47 @@ type listerWatcher struct {
 type streamInfo struct {
 	id         uint64
 	open       bool
-	initial    bool      // asked for initial events: a list and a watch in one
-	consistent bool      // those as of now, not of some earlier moment
-	short      bool      // a watch that has to prove a cure
-	cut        bool      // ended by us
-	listing    bool      // a LIST is under way
-	startRV    string    // as asked for
-	conn       string    // the connection it is on; empty: unknown
-	began      time.Time // the request was about to be sent
-	answered   time.Time // its headers came
-	deadline   time.Time // the server ends it then
-	ended      time.Time // the reflector let go of it
+	initial    bool          // asked for initial events: a list and a watch in one
+	consistent bool          // those as of now, not of some earlier moment
+	short      bool          // a watch that has to prove a cure
+	cut        bool          // ended by us
+	listing    bool          // a LIST is under way
+	startRV    string        // as asked for
+	conn       string        // the connection it is on; empty: unknown
+	began      time.Time     // the request was about to be sent
+	answered   time.Time     // its headers came; zero: not yet
+	timeout    time.Duration // asked of the server; zero: none
+	ended      time.Time     // the reflector let go of it
+}
+
+// start is when the server took up the watch.
+func (s streamInfo) start(now time.Time) window {
+	if s.answered.IsZero() {
+		return window{s.began, now}
+	}
+	return window{s.began, s.answered}
+}
+
+// deadline is when the server ends it.
+func (s streamInfo) deadline(now time.Time) window {
+	if s.timeout == 0 {
+		return window{}
+	}
+	w := s.start(now)
+	return window{w.from.Add(s.timeout), w.to.Add(s.timeout)}
+}
+
+// endedInTime tells whether the server ended a short watch when it was due.
+func (s streamInfo) endedInTime() bool {
+	d := s.deadline(s.ended)
+	return s.short && !s.open && !s.cut && !s.answered.IsZero() &&
+		!s.ended.Before(d.from.Add(-time.Second)) && !s.ended.After(d.to.Add(verifySlack))
 }
 
 // endedEarly tells whether somebody else ended a watch that had to prove a cure
 // before its bookmark was due.
 func (s streamInfo) endedEarly() bool {
-	return s.short && !s.open && !s.cut && s.ended.Before(s.deadline.Add(-pretimeoutAtLast))
+	return s.short && !s.open && !s.cut && s.ended.Before(s.deadline(s.ended).from.Add(-pretimeoutAtLast))
 }
 
 var (
@@ -154,7 +179,7 @@ func (l *listerWatcher) begin(sctx *streamctx.Context, opts *metav1.ListOptions)
 	next := streamInfo{
 		id: l.current.id + 1, open: true, initial: initial,
 		consistent: initial && opts.ResourceVersion == "",
-		startRV:    opts.ResourceVersion, began: now, answered: now,
+		startRV:    opts.ResourceVersion, began: now,
 	}
 	if l.short && !initial {
 		seconds := int64(verifyTimeout / time.Second)
@@ -163,7 +188,7 @@ func (l *listerWatcher) begin(sctx *streamctx.Context, opts *metav1.ListOptions)
 	}
 	l.short, l.relist = false, false
 	if opts.TimeoutSeconds != nil {
-		next.deadline = now.Add(time.Duration(*opts.TimeoutSeconds) * time.Second)
+		next.timeout = time.Duration(*opts.TimeoutSeconds) * time.Second
 	}
 	if l.current.id > 0 {
 		l.previous = l.current
@@ -244,7 +269,7 @@ func (l *listerWatcher) learn(ctx context.Context, conn *string) context.Context
 	if conn != nil {
 		trace.GotConn = func(info httptrace.GotConnInfo) {
 			l.mu.Lock()
-			*conn = info.Conn.LocalAddr().String() + " " + info.Conn.RemoteAddr().String()
+			*conn = fmt.Sprintf("%p", info.Conn) // its addresses may be nil
 			l.mu.Unlock()
 		}
 	}

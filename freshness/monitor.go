@@ -100,13 +100,24 @@ func (m *Monitor) Track(inf cache.SharedIndexInformer, lw cache.ListerWatcher, n
 	if name.Resource == "" {
 		name.Resource = "unknown"
 	}
-	m.add(inf, wrapped, name)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, t := range m.informers {
+		if t.informer == inf || t.lw == wrapped {
+			return errors.New("freshness: Track wants an informer and a ListerWatcher of its own for each; one of these is tracked already")
+		}
+	}
+	m.addLocked(inf, wrapped, name)
 	return nil
 }
 
 func (m *Monitor) add(inf cache.SharedIndexInformer, lw *listerWatcher, guess Informer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.addLocked(inf, lw, guess)
+}
+
+func (m *Monitor) addLocked(inf cache.SharedIndexInformer, lw *listerWatcher, guess Informer) {
 	m.informers = append(m.informers, &tracked{
 		informer: inf, lw: lw, guess: guess,
 		state: state{limits: m.limits}, since: m.clock.Now(),
@@ -155,6 +166,7 @@ func (m *Monitor) sweep(ctx context.Context) {
 	for _, t := range m.informers {
 		if t.informer.IsStopped() {
 			t.stopReads(now.Add(1), context.Canceled)
+			m.bequeath(t)
 			continue
 		}
 		kept = append(kept, t)
@@ -167,6 +179,17 @@ func (m *Monitor) sweep(ctx context.Context) {
 	clear(m.informers[len(kept):])
 	m.informers = kept
 	m.tell()
+}
+
+// bequeath hands the counts of an informer that has stopped to another of the
+// same name, if there is one, since the series they share must not go down.
+func (m *Monitor) bequeath(gone *tracked) {
+	for _, t := range m.informers {
+		if t != gone && !t.informer.IsStopped() && t.name() == gone.name() {
+			t.state.counters.add(gone.state.counters)
+			return
+		}
+	}
 }
 
 // sayIfUnwired tells, once, a caller who forgot to give NewInformer to the cache.
@@ -244,24 +267,40 @@ func (m *Monitor) do(ctx context.Context, t *tracked, a action) {
 	})
 }
 
-// ask performs a read.
+// ask performs a read. It returns when ctx ends, even where the client does not.
 func (m *Monitor) ask(ctx context.Context, t *tracked, a action) answer {
 	var ans answer
 	select {
 	case m.slots <- struct{}{}:
 		defer func() { <-m.slots }()
+		ans = m.read(ctx, t, a)
 	case <-ctx.Done():
+		ans.sent, ans.err = m.clock.Now(), context.Cause(ctx)
 	}
-	ans.stored = t.stored(t.informer.LastSyncResourceVersion())
-	ans.sent = m.clock.Now()
-	read := t.lw.readVersion
-	if a.kind == actProbe {
-		read = t.lw.probe
-	}
-	ans.rv, ans.conn, ans.err = read(ctx)
 	if ans.err != nil && context.Cause(ctx) != nil {
 		ans.err = context.Cause(ctx)
 	}
 	ans.state, ans.received = classify(ans.err), m.clock.Now()
 	return ans
+}
+
+func (m *Monitor) read(ctx context.Context, t *tracked, a action) answer {
+	ans := answer{stored: t.stored(t.informer.LastSyncResourceVersion()), sent: m.clock.Now()}
+	read := t.lw.readVersion
+	if a.kind == actProbe {
+		read = t.lw.probe
+	}
+	done := make(chan answer, 1)
+	go func() { // old clients do not look at the context: left behind until they return
+		a := ans
+		a.rv, a.conn, a.err = read(ctx)
+		done <- a
+	}()
+	select {
+	case got := <-done:
+		return got
+	case <-ctx.Done():
+		ans.err = context.Cause(ctx)
+		return ans
+	}
 }

@@ -26,27 +26,27 @@ func (w window) width() time.Duration { return w.to.Sub(w.from) }
 // interval arithmetic: it never claims to know more than what it saw, so a
 // prediction may be wide but is not wrong.
 type phase struct {
-	last     window    // when the last bookmark was sent, or the stream began
-	seen     window    // movements of the resourceVersion inside the next window
-	deadline time.Time // when the server ends the stream; zero: unknown
+	last     window // when the last bookmark was sent, or the stream began
+	seen     window // movements of the resourceVersion inside the next window
+	deadline window // when the server ends the stream; zero: unknown
 }
 
 // newPhase is the phase of a stream that began within began and whose server
-// ends it at deadline.
-func newPhase(began window, deadline time.Time) phase {
+// ends it within deadline.
+func newPhase(began, deadline window) phase {
 	return phase{last: began, deadline: deadline}
 }
 
 // next returns the window of the next bookmark.
 func (p phase) next() window {
 	w := window{p.last.from.Add(bookmarkEarliest), p.last.to.Add(bookmarkLatest)}
-	if p.deadline.IsZero() {
+	if p.deadline == (window{}) {
 		return w
 	}
-	if t := p.deadline.Add(-pretimeoutBefore); t.Before(w.from) {
+	if t := p.deadline.from.Add(-pretimeoutBefore); t.Before(w.from) {
 		w.from = t
 	}
-	if t := p.deadline.Add(-pretimeoutAtLast); t.Before(w.to) {
+	if t := p.deadline.to.Add(-pretimeoutAtLast); t.Before(w.to) {
 		w.to = t
 	}
 	return w
@@ -76,8 +76,8 @@ func (p phase) roll(now time.Time) (phase, bool) {
 	rolled := false
 	for n := p.next(); now.After(n.to); n = p.next() {
 		rolled = true
-		if !p.deadline.IsZero() && n.to.Equal(p.deadline.Add(-pretimeoutAtLast)) {
-			p.deadline = time.Time{} // the last bookmark of this stream
+		if p.deadline != (window{}) && n.to.Equal(p.deadline.to.Add(-pretimeoutAtLast)) {
+			p.deadline = window{} // the last bookmark of this stream
 		}
 		p.last = n
 		if p.seen != (window{}) {

@@ -24,11 +24,12 @@ func TestPhaseNext(t *testing.T) {
 		p    phase
 		want window
 	}{
-		{"a minute after the start", newPhase(span(0, 0.1), time.Time{}), span(59, 61.35)},
-		{"deadline far off", newPhase(span(0, 0.1), at(300)), span(59, 61.35)},
-		{"short watch: before its time-out", newPhase(span(0, 0.1), at(5)), span(2, 4.25)},
-		{"deadline within the window: whichever is first", newPhase(span(0, 0), at(62.5)), span(59, 61.25)},
-		{"deadline just after", newPhase(span(0, 0), at(61)), span(58, 60.25)},
+		{"a minute after the start", newPhase(span(0, 0.1), window{}), span(59, 61.35)},
+		{"deadline far off", newPhase(span(0, 0.1), span(300, 300)), span(59, 61.35)},
+		{"short watch: before its time-out", newPhase(span(0, 0.1), span(5, 5)), span(2, 4.25)},
+		{"deadline within the window: whichever is first", newPhase(span(0, 0), span(62.5, 62.5)), span(59, 61.25)},
+		{"answered late: the deadline is as wide as the start", newPhase(span(0, 4), span(5, 9)), span(2, 8.25)},
+		{"deadline just after", newPhase(span(0, 0), span(61, 61)), span(58, 60.25)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -57,7 +58,7 @@ func TestPhaseObserveAndRoll(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := newPhase(span(0, 0), time.Time{})
+			p := newPhase(span(0, 0), window{})
 			for _, o := range tt.observed {
 				p = p.observe(o.from, o.to)
 			}
@@ -75,7 +76,7 @@ func TestPhaseObserveAndRoll(t *testing.T) {
 // The last bookmark of a stream is its pretimeout one; after that the minute
 // counts again, in case the server does not end the stream.
 func TestPhaseAfterDeadline(t *testing.T) {
-	p := newPhase(span(0, 0), at(30))
+	p := newPhase(span(0, 0), span(30, 30))
 	p, _ = p.roll(at(29.5))
 	if got, want := p.next(), span(27+59, 29.25+61.25); got != want {
 		t.Errorf("next() = %v, want %v", got, want)
@@ -90,7 +91,7 @@ func TestPhaseHoldsEveryBookmark(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		start := r.Float64()
-		p := newPhase(span(start-r.Float64()*0.2, start), time.Time{})
+		p := newPhase(span(start-r.Float64()*0.2, start), window{})
 		bookmark, look := start, start
 		eventGap := []float64{1e9, 40, 10, 1}[r.IntN(4)]
 		for range 20 {
@@ -116,7 +117,7 @@ func FuzzPhase(f *testing.F) {
 		const limit = int64(1000 * time.Hour / time.Millisecond)
 		ms := func(v int64) time.Duration { return time.Duration(v%limit) * time.Millisecond }
 		began := window{epoch.Add(ms(from)), epoch.Add(ms(from) + max(ms(width), -ms(width)))}
-		p := newPhase(began, epoch.Add(ms(deadline)))
+		p := newPhase(began, window{epoch.Add(ms(deadline)), epoch.Add(ms(deadline))})
 		p, _ = p.roll(epoch.Add(ms(now)))
 		if n := p.next(); n.width() < 0 {
 			t.Errorf("window %v ends before it begins", n)

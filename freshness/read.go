@@ -77,7 +77,7 @@ func classify(err error) readState {
 	switch {
 	case err == nil:
 		return readOK
-	case apierrors.IsForbidden(err), apierrors.IsNotFound(err), apierrors.IsMethodNotSupported(err):
+	case apierrors.IsForbidden(err), apierrors.IsNotFound(err), apierrors.IsMethodNotSupported(err), apierrors.IsBadRequest(err):
 		return readBlind
 	default:
 		return readUnreachable

@@ -11,7 +11,7 @@ func (s *state) settle(o observation) {
 		s.clear(o.now)
 	}
 	for p := s.pending; p != nil && reached(o.stored, p.rv); p = s.pending {
-		if s.doubt == nil && o.stored != s.stored && !p.capped() {
+		if s.doubt == nil && o.stored != s.stored && !p.capped() && (!s.bookmarks || s.noBookmarks) && !o.byEvent() {
 			s.bookmarks, s.noBookmarks = true, false
 		}
 		s.pending, s.newer = s.newer, nil
@@ -21,7 +21,8 @@ func (s *state) settle(o observation) {
 		s.counters.doubts++
 		s.doubt = &doubt{
 			since: o.now, proof: *p, ladder: newLadder(), nextProbe: o.now,
-			conclusive: s.bookmarks && !s.noBookmarks && !p.capped() && !p.elsewhere && o.stream.open && p.stream == o.stream.id,
+			conclusive: s.bookmarks && !s.noBookmarks && !p.capped() && !p.elsewhere &&
+				o.stream.open && !s.opening(o) && p.stream == o.stream.id,
 		}
 		s.pending, s.newer = s.newer, nil
 	}
@@ -48,15 +49,21 @@ func (s *state) prove(now, at time.Time) {
 // clear ends a doubt whose proof has been reached, and asks for the next proof
 // at once, while the cure's short watch is open.
 func (s *state) clear(now time.Time) {
-	d := s.doubt
-	s.doubt, s.noBookmarks = nil, false
-	if d.curing {
-		s.proveCure(now, d.cure)
-	}
-	s.prove(now, d.proof.at)
+	at := s.doubt.proof.at
+	s.dismiss(now)
+	s.prove(now, at)
 	if s.pending == nil {
 		s.readSoon = now
 	}
+}
+
+// dismiss ends a doubt.
+func (s *state) dismiss(now time.Time) {
+	d := s.doubt
+	if d.curing {
+		s.proveCure(now, d.cure)
+	}
+	s.doubt, s.noBookmarks = nil, false
 }
 
 func (s *state) proveCure(now time.Time, r Rung) {

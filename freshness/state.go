@@ -10,12 +10,16 @@ import "time"
 type state struct {
 	limits
 
-	swept  time.Time // the last look
-	synced bool
-	stored string
-	stream uint64
-	conn   string // of the stream
-	phase  phase
+	swept      time.Time // the last look
+	synced     bool
+	stored     string
+	down       readState // what keeps a stream from being opened; readOK: one is open, or will be
+	downErr    error
+	syncTook   time.Duration // the first initial events
+	wasOpening bool
+	stream     uint64
+	conn       string // of the stream
+	phase      phase
 
 	freshAsOf time.Time // zero: nothing proven yet
 	pending   *proof    // the oldest that is outstanding: the one that can be overdue
@@ -66,13 +70,8 @@ type observation struct {
 	reflected string // resourceVersion of the reflector: what the stream brought
 	stream    streamInfo
 	previous  streamInfo
-	err       error // how the last list or watch request failed, if it did
-}
-
-// inInitial tells whether the stream is still at its initial events: the
-// reflector moves its resourceVersion when they have ended.
-func (o observation) inInitial() bool {
-	return o.stream.initial && o.reflected == o.stream.startRV
+	byEvent   func() bool // whether an object in the store has the resourceVersion stored; a walk
+	err       error       // how the last list or watch request failed, if it did
 }
 
 // action is something a state asks its monitor to do.
@@ -95,6 +94,17 @@ type counters struct {
 	cures, provenCures                 [len(rungNames)]uint64
 }
 
+func (c *counters) add(o counters) {
+	c.reads += o.reads
+	c.failedReads += o.failedReads
+	c.proofs += o.proofs
+	c.doubts += o.doubts
+	for r := range c.cures {
+		c.cures[r] += o.cures[r]
+		c.provenCures[r] += o.provenCures[r]
+	}
+}
+
 // step takes one look at the informer and returns what to do about it.
 func (s *state) step(o observation) []action {
 	if !s.swept.IsZero() {
@@ -107,9 +117,28 @@ func (s *state) step(o observation) []action {
 	if !o.synced {
 		return s.cutEndlessStream(o)
 	}
+	s.down, s.downErr = readOK, nil
+	if !o.stream.open && !o.stream.listing && o.err != nil {
+		s.down, s.downErr = classify(o.err), o.err
+	}
 	s.follow(o)
 	s.settle(o)
-	return append(s.ask(o), s.heal(o)...)
+	acts := append(s.ask(o), s.heal(o)...)
+	s.blame(o)
+	return acts
+}
+
+// blame notes since when the stream has been to blame, and nothing else: not
+// while the server cannot tell, is behind itself, or takes no watch.
+func (s *state) blame(o observation) {
+	d := s.doubt
+	switch {
+	case d == nil:
+	case !d.conclusive || d.server != serverReached || s.down != readOK:
+		d.blamed = time.Time{}
+	case d.blamed.IsZero():
+		d.blamed = o.now
+	}
 }
 
 // forgive moves every deadline by the time in which this process did not run:
@@ -119,7 +148,7 @@ func (s *state) step(o observation) []action {
 // clock (gap) and the wall clock, nothing is known of the server's phase either.
 func (s *state) forgive(now time.Time, gap, wall time.Duration) {
 	if d := wall - gap; d > clockSlip || d < -clockSlip {
-		s.phase = newPhase(window{now.Add(-unknownPhaseWidth), now}, time.Time{})
+		s.phase = newPhase(window{now.Add(-unknownPhaseWidth), now}, window{})
 		s.readSoon = now
 		if s.pending != nil {
 			s.pending.limit = now.Add(longestProof)
@@ -135,6 +164,9 @@ func (s *state) forgive(now time.Time, gap, wall time.Duration) {
 	}
 	if d := s.doubt; d != nil {
 		d.since = d.since.Add(late)
+		if !d.blamed.IsZero() {
+			d.blamed = d.blamed.Add(late)
+		}
 		d.verifyBy = d.verifyBy.Add(late)
 		d.nextProbe = d.nextProbe.Add(late)
 	}
@@ -157,7 +189,21 @@ func (s *state) verdict(now time.Time) Verdict {
 	if d := s.doubt; d != nil && (d.conclusive || d.server == serverLate || d.server == serverFrozen) {
 		e.overdue, e.conclusive, e.server = true, d.conclusive, d.server
 	}
+	if s.down != readOK { // no stream can be opened: not the stream's fault
+		e.read, e.conclusive = s.down, false
+	}
 	return judge(e, s.maxStaleness)
+}
+
+// stalledFor is how long the stream has been to blame while every allowed cure
+// was tried, up to the last look: the time in which a paused process could not
+// cure anything does not count.
+func (s *state) stalledFor() time.Duration {
+	d := s.doubt
+	if d == nil || d.blamed.IsZero() || d.ladder.tried < len(s.rungsFor(d)) {
+		return 0
+	}
+	return s.swept.Sub(d.blamed)
 }
 
 func (s *state) emit(e Event) { s.events = append(s.events, e) }

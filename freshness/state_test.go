@@ -27,8 +27,8 @@ func newSim(t *testing.T, opts Options) *sim {
 		t.Fatal(err)
 	}
 	m := &sim{t: t, s: state{limits: opts.limits()}, now: epoch}
-	m.o = observation{synced: true, stored: "100", reflected: "100"}
-	m.open(streamInfo{initial: true, consistent: true, deadline: epoch.Add(400 * time.Second)})
+	m.o = observation{synced: true, stored: "100", reflected: "100", byEvent: func() bool { return false }}
+	m.open(streamInfo{initial: true, consistent: true})
 	return m
 }
 
@@ -37,8 +37,8 @@ func (m *sim) open(i streamInfo) {
 	m.o.previous = m.o.stream
 	m.o.previous.open, m.o.previous.ended = false, m.now
 	i.id, i.open, i.began, i.answered = m.o.stream.id+1, true, m.now, m.now
-	if i.deadline.IsZero() {
-		i.deadline = m.now.Add(400 * time.Second)
+	if i.timeout == 0 {
+		i.timeout = 400 * time.Second
 	}
 	m.o.stream = i
 }
@@ -150,7 +150,7 @@ func TestLadder(t *testing.T) {
 		if got.rung != want {
 			t.Fatalf("cure %v, want %v", got.rung, want)
 		}
-		m.open(streamInfo{short: want == Resume, deadline: m.now.Add(400 * time.Second)})
+		m.open(streamInfo{short: want == Resume})
 		m.until(actProbe, patience(want)+time.Second) // asked again before the next cure
 		m.s.onProbe(m.answer("125"))
 	}
@@ -167,7 +167,7 @@ func TestCureIsProvenByTheStore(t *testing.T) {
 	m.stall("120")
 	m.s.onProbe(m.answer("121"))
 	m.until(actCure, tick)
-	m.open(streamInfo{short: true, deadline: m.now.Add(verifyTimeout)})
+	m.open(streamInfo{short: true, timeout: verifyTimeout})
 	m.run(time.Second)
 	m.move("120")
 	m.run(tick)

@@ -35,7 +35,7 @@ type Status struct {
 	// Cures and ProvenCures count what was tried and what helped, by Rung.
 	Cures, ProvenCures map[Rung]uint64
 
-	stalledFor time.Duration // since the doubt that made it Stalled; else zero
+	stalledFor time.Duration // see state.stalledFor; zero unless Stalled
 }
 
 // Status returns every informer's status, sorted by name. It does no I/O.
@@ -71,9 +71,7 @@ func (t *tracked) status(now time.Time) Status {
 		st.Staleness = s.bound(now)
 	}
 	if v == Stalled {
-		// Up to the last look, not to now: the time in which a paused process could
-		// not cure anything does not count.
-		st.stalledFor = s.swept.Sub(s.doubt.since)
+		st.stalledFor = s.stalledFor()
 	}
 	for r := range rungNames {
 		st.Cures[Rung(r)], st.ProvenCures[Rung(r)] = s.counters.cures[r], s.counters.provenCures[r]
