@@ -39,7 +39,7 @@ func (s *state) startRead(now time.Time) action {
 
 // onRead takes the answer to a consistent LIST.
 func (s *state) onRead(a answer) {
-	s.reading, s.lastRead = false, a.received
+	s.reading, s.lastRead, s.lastConn = false, a.received, a.conn
 	if a.err == nil && !(comparableRV(a.rv) && comparableRV(a.stored)) {
 		a.state, a.err = readBlind, fmt.Errorf("resourceVersions %q (API server) and %q (store) do not compare", a.rv, a.stored)
 	}
@@ -117,7 +117,7 @@ func (s *state) onProbe(a answer) {
 	case reached(a.rv, d.proof.rv):
 		d.server, d.reachedAt = serverReached, a.received
 		return
-	case a.rv == last.rv && a.conn == last.conn && a.sent.Sub(last.sent) >= retryRead/2:
+	case a.rv == last.rv && a.conn == last.conn && (d.server == serverFrozen || s.lastConn == a.conn && s.lastRead.After(last.sent)):
 		d.server = serverFrozen
 	default:
 		d.server, d.late = serverLate, a

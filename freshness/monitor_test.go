@@ -53,6 +53,18 @@ type fixture struct {
 
 func newFixture(t *testing.T, opts freshness.Options) *fixture {
 	t.Helper()
+	return newFixtureWith(t, opts, func(lw cache.ListerWatcherWithContext) cache.ListerWatcher { return toListWatch(lw) })
+}
+
+// toListWatch is the client's own ListerWatcher, whose parts a test may change.
+func toListWatch(lw cache.ListerWatcherWithContext) *cache.ListWatch {
+	return &cache.ListWatch{ListWithContextFunc: lw.ListWithContext, WatchFuncWithContext: lw.WatchWithContext}
+}
+
+// newFixtureWith is newFixture with a client of the test's making for the
+// guarded informer.
+func newFixtureWith(t *testing.T, opts freshness.Options, client func(cache.ListerWatcherWithContext) cache.ListerWatcher) *fixture {
+	t.Helper()
 	f := &fixture{t: t, srv: freshtest.Start(t, freshtest.Options{Kinds: []freshtest.Kind{
 		{Group: "example.com", Version: "v1", Kind: "Widget", Resource: "widgets", Namespaced: true},
 	}})}
@@ -68,7 +80,7 @@ func newFixture(t *testing.T, opts freshness.Options) *fixture {
 	if f.monitor, err = freshness.New(opts); err != nil {
 		t.Fatal(err)
 	}
-	f.guarded = f.monitor.NewInformer(f.listerWatcher(), &unstructured.Unstructured{}, 0, cache.Indexers{})
+	f.guarded = f.monitor.NewInformer(client(cache.ToListerWatcherWithContext(f.listerWatcher())), &unstructured.Unstructured{}, 0, cache.Indexers{})
 	f.stock = cache.NewSharedIndexInformer(f.listerWatcher(), &unstructured.Unstructured{}, 0, cache.Indexers{})
 	return f
 }

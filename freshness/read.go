@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // Selectors that match no object, and cost the server a look-up rather than a
@@ -58,16 +59,20 @@ func (l *listerWatcher) listNothing(ctx context.Context, opts metav1.ListOptions
 		l.mu.Unlock()
 		return l.listNothing(ctx, opts)
 	}
-	if err != nil {
-		return "", "", err
-	}
-	m, err := meta.ListAccessor(list)
-	if err != nil {
-		return "", "", fmt.Errorf("reading the resourceVersion of a list: %w", err)
+	if err == nil {
+		rv, err = versionOf(list)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return m.GetResourceVersion(), conn, nil
+	return rv, conn, err
+}
+
+func versionOf(list runtime.Object) (string, error) {
+	m, err := meta.ListAccessor(list)
+	if err != nil {
+		return "", fmt.Errorf("reading the resourceVersion of a list: %w", err)
+	}
+	return m.GetResourceVersion(), nil
 }
 
 // classify says what a failed read means. Whatever keeps the question from

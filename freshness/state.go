@@ -26,6 +26,7 @@ type state struct {
 	newer     *proof    // the newest, if another
 	reading   bool
 	lastRead  time.Time
+	lastConn  string        // that it came on
 	nextRead  time.Time     // just before the next bookmark; zero: read for it already
 	readSoon  time.Time     // and at this time regardless of bookmarks; zero: no need
 	latency   time.Duration // of reads, smoothed

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // sim drives a state by hand: an informer whose store, stream and API server
@@ -192,9 +193,15 @@ func TestLateServerIsNotCured(t *testing.T) {
 	} {
 		m.s.onProbe(m.answer(step.at))
 		m.want(step.want)
-		for _, a := range m.run(retryRead) {
-			if a.kind == actCure {
-				t.Fatalf("cured with %v after answer %d: a cure does not help a server that is behind", a.rung, i)
+		for range retryRead / tick {
+			for _, a := range m.run(tick) {
+				switch a.kind {
+				case actCure:
+					t.Fatalf("cured with %v after answer %d: a cure does not help a server that is behind", a.rung, i)
+				case actRead:
+					m.s.onRead(m.answer("130"))
+				case actProbe:
+				}
 			}
 		}
 	}
@@ -275,6 +282,104 @@ func TestWentBack(t *testing.T) {
 	m.until(actRead, confirmGap+tick)
 	m.s.onRead(m.answer("52"))
 	m.want(Fresh)
+}
+
+// The end of a restore ends the search, and proves nothing by itself.
+func TestEndOfARestoreIsNoProof(t *testing.T) {
+	m := newSim(t, Options{})
+	m.proveByBookmark("110")
+	m.until(actRead, 62*time.Second)
+	m.s.onRead(m.answer("50"))
+	m.until(actRead, confirmGap+tick)
+	m.s.onRead(m.answer("51"))
+	m.until(actCure, tick)
+	m.move("51")
+	m.until(actRead, confirmGap+tick)
+	m.s.onRead(m.answer("60"))
+	if m.s.freshAsOf.Equal(m.now) {
+		t.Error("store at 51, API server at 60, and fresh as of now")
+	}
+}
+
+// Liveness counts the time in which the stream was to blame and could be cured.
+func TestTimeThatDoesNotCountTowardsLiveness(t *testing.T) {
+	tests := []struct {
+		name string
+		pass func(m *sim) // lets time pass
+	}{
+		{"reads fail for an hour", func(m *sim) {
+			m.s.onProbe(answer{sent: m.now, received: m.now, err: errReadTimeout, state: readUnreachable})
+			for end := m.now.Add(time.Hour); m.now.Before(end); {
+				for _, a := range m.run(tick) {
+					failed := answer{sent: m.now, received: m.now, stored: m.o.stored, err: errReadTimeout, state: readUnreachable}
+					switch a.kind {
+					case actRead:
+						m.s.onRead(failed)
+					case actProbe:
+						m.s.onProbe(failed)
+					case actCure:
+					}
+				}
+			}
+			m.until(actProbe, 20*time.Second)
+			m.s.onProbe(m.answer("121"))
+			m.run(tick)
+		}},
+		{"paused for ten minutes", func(m *sim) {
+			m.s.onProbe(m.answer("121"))
+			m.run(tick)
+			m.now = m.now.Add(10 * time.Minute)
+			m.look()
+		}},
+		{"watches are refused for an hour", func(m *sim) {
+			m.s.onProbe(m.answer("121"))
+			m.o.stream.open, m.o.err = false, apierrors.NewTooManyRequests("later", 1)
+			for end := m.now.Add(time.Hour); m.now.Before(end); {
+				m.o.stream.ended = m.now
+				m.run(time.Second)
+			}
+			m.want(Unreachable)
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			m := newSim(t, Options{})
+			m.stall("120")
+			tt.pass(m)
+			if failsLiveness(m.s.verdict(m.now), m.s.stalledFor(), DefaultFailAfter) {
+				t.Errorf("liveness fails; cures so far %v", m.s.counters.cures)
+			}
+		})
+	}
+}
+
+func TestAnswerToAnEarlierDoubt(t *testing.T) {
+	m := newSim(t, Options{})
+	m.stall("120")
+	asked := m.now
+	m.move("120")
+	m.run(time.Second)
+	m.s.onRead(m.answer("130"))
+	m.until(actProbe, 2*time.Minute)
+	old := answer{sent: asked, received: m.now, rv: "110"}
+	m.s.onProbe(old)
+	m.s.onProbe(old)
+	m.want(Suspect)
+}
+
+// With nothing allowed but watching, a whole period on one stream convicts.
+func TestNoCuresAndAReadFromElsewhere(t *testing.T) {
+	m := newSim(t, Options{DisabledCures: []Rung{Resume, Relist, List}})
+	m.o.stream.conn = "A"
+	m.proveByBookmark("110")
+	m.until(actRead, 62*time.Second)
+	a := m.answer("120")
+	a.conn = "B"
+	m.s.onRead(a)
+	m.until(actProbe, 5*time.Second)
+	m.s.onProbe(m.answer("121"))
+	m.run(time.Hour)
+	m.want(Stalled)
 }
 
 func TestReadsThatProveNothing(t *testing.T) {
