@@ -32,7 +32,8 @@
 // The API server sends bookmarks about once a minute, on a schedule of each
 // stream's own. The monitor learns that phase and reads just before a bookmark
 // is due, so a stall that begins at any moment is noticed at the next bookmark:
-// after 63 s at most, 31 s on average.
+// after 31 s on average and 63 s at most where the informer is quiet, and within
+// [Options].MaxStaleness, 75 s, wherever the bookmark cannot be told in advance.
 //
 // Where the store has not reached R in time, the monitor asks the API server
 // whether its own watch cache has. If so, the stream is at fault, and a ladder

@@ -6,9 +6,11 @@ package freshness_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/kubernetes"
@@ -25,46 +27,53 @@ import (
 
 // With controller-runtime: every informer of the manager's cache is guarded,
 // whoever asks for it.
-func Example_controllerRuntime() {
-	newManager := func(cfg *rest.Config) (ctrl.Manager, error) {
-		monitor, err := freshness.New(freshness.Options{})
-		if err != nil {
-			return nil, err
-		}
-		mgr, err := ctrl.NewManager(cfg, ctrl.Options{
-			HealthProbeBindAddress: ":8081",
-			Cache:                  cache.Options{NewInformer: monitor.NewInformer},
-		})
-		if err != nil {
-			return nil, err
-		}
-		if err := mgr.Add(monitor); err != nil {
-			return nil, err
-		}
-		if err := mgr.AddHealthzCheck("freshness", monitor.Check); err != nil { // liveness, never readiness
-			return nil, err
-		}
-		return mgr, metrics.Registry.Register(monitor)
+func newManager(cfg *rest.Config) (ctrl.Manager, error) {
+	monitor, err := freshness.New(freshness.Options{Logger: ctrl.Log.WithName("freshness")})
+	if err != nil {
+		return nil, err
 	}
-	_ = newManager
+	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
+		HealthProbeBindAddress: ":8081",
+		Cache:                  cache.Options{NewInformer: monitor.NewInformer}, // controller-runtime/pkg/cache
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := mgr.Add(monitor); err != nil {
+		return nil, err
+	}
+	if err := mgr.AddHealthzCheck("freshness", monitor.Check); err != nil { // liveness, never readiness
+		return nil, err
+	}
+	return mgr, metrics.Registry.Register(monitor) // controller-runtime/pkg/metrics
 }
 
 // With client-go alone: NewInformer takes the place of
 // cache.NewSharedIndexInformer.
-func Example_clientGo() {
-	run := func(ctx context.Context, client kubernetes.Interface) error {
-		monitor, err := freshness.New(freshness.Options{})
-		if err != nil {
-			return err
-		}
-		lw := toolscache.NewListWatchFromClient(client.CoreV1().RESTClient(), "configmaps", "default", fields.Everything())
-		informer := monitor.NewInformer(lw, &corev1.ConfigMap{}, 0, toolscache.Indexers{})
-
-		go informer.RunWithContext(ctx)
-		return monitor.Start(ctx) // until ctx ends
+func runInformer(ctx context.Context, client kubernetes.Interface) error {
+	monitor, err := freshness.New(freshness.Options{})
+	if err != nil {
+		return err
 	}
-	_ = run
+	configMaps := toolscache.NewListWatchFromClient(client.CoreV1().RESTClient(), "configmaps", "default", fields.Everything())
+	informer := monitor.NewInformer(configMaps, &corev1.ConfigMap{}, 0, toolscache.Indexers{}) // client-go/tools/cache
+
+	http.HandleFunc("/livez", func(w http.ResponseWriter, r *http.Request) {
+		if err := monitor.Check(r); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+		}
+	})
+	prometheus.MustRegister(monitor)
+
+	go informer.RunWithContext(ctx)
+	return monitor.Start(ctx) // until ctx ends
 }
+
+// The README shows these two; here they have to compile.
+var (
+	_ = newManager
+	_ = runInformer
+)
 
 // An operator's unit test, without a cluster: a watch falls silent, the clock
 // is stepped, and the informer is found stalled and healed.

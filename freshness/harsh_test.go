@@ -153,8 +153,8 @@ func TestConnectionsWithoutAddresses(t *testing.T) {
 			t.Fatal(err)
 		}
 		lw := f.monitor.WrapListerWatcher(&cache.ListWatch{
-			ListFunc: func(o metav1.ListOptions) (runtime.Object, error) {
-				return client.Resource(widgets).List(t.Context(), o)
+			ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+				return client.Resource(widgets).List(ctx, o)
 			},
 			WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 				return client.Resource(widgets).Watch(ctx, o)

@@ -191,9 +191,9 @@ func oneLine(err error) string {
 		return "no error"
 	}
 	s := strings.Join(strings.Fields(err.Error()), " ")
-	const limit = 200
-	if len(s) > limit {
-		s = s[:limit] + "..."
+	const head, tail = 60, 140 // the cause stands at the end
+	if len(s) > head+tail {
+		s = s[:head] + " ... " + s[len(s)-tail:]
 	}
 	return s
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 )
 
@@ -129,6 +130,11 @@ func (m *Monitor) addLocked(inf cache.SharedIndexInformer, lw *listerWatcher, gu
 func (m *Monitor) NeedLeaderElection() bool { return false }
 
 // Start monitors until ctx ends. It fails if the monitor was started before.
+//
+// A controller-runtime manager starts what is added to it once its caches have
+// synced. Until then nothing is monitored, so an operator that wants initial
+// lists that never end to be cut (Options.SyncTimeout) calls Start in a goroutine
+// of its own, before the manager's.
 func (m *Monitor) Start(ctx context.Context) error {
 	m.mu.Lock()
 	if m.started {
@@ -137,7 +143,7 @@ func (m *Monitor) Start(ctx context.Context) error {
 	}
 	m.started, m.unwired = true, m.clock.Now().Add(time.Minute)
 	if m.log.GetSink() == nil {
-		m.log = logr.FromContextOrDiscard(ctx).WithName("freshness")
+		m.log = klog.FromContext(ctx).WithName("freshness")
 	}
 	m.mu.Unlock()
 

@@ -21,8 +21,8 @@ const (
 	// DefaultFailAfter lets every rung be tried twice before a restart is asked
 	// for.
 	DefaultFailAfter = 5 * time.Minute
-	// DefaultSyncTimeout is the shortest time after which the reflector itself
-	// would end a watch (5 to 10 min in client-go 0.37).
+	// DefaultSyncTimeout is the shortest timeout that the reflector asks the API
+	// server for (5 to 10 min in client-go 0.37).
 	DefaultSyncTimeout = 5 * time.Minute
 	// DefaultReadTimeout is three times what a kube-apiserver takes to answer a
 	// consistent LIST while its watch cache is frozen (3 s in 1.37).
@@ -69,6 +69,7 @@ type Options struct {
 	ConcurrentReads int
 
 	// DisabledCures are not tried. With all disabled the monitor only watches.
+	// Without List, SyncTimeout has no effect.
 	DisabledCures []Rung
 
 	// Observer, if set, is told of everything that happens to every informer, in
@@ -77,7 +78,8 @@ type Options struct {
 
 	// Logger gets one line for each change of verdict and each cure.
 	//
-	// Defaults to the logger in Start's context.
+	// Defaults to the logger in Start's context, and to klog's where it has none,
+	// as with a controller-runtime manager.
 	Logger logr.Logger
 
 	// Clock is for tests.

@@ -83,7 +83,8 @@ func (t *tracked) status(now time.Time) Status {
 var ErrStalled = errors.New("freshness: stalled")
 
 // Check implements controller-runtime's healthz.Checker. It fails while an
-// informer is Stalled and has been for FailAfter, and for no other reason: not
+// informer is Stalled, every allowed cure was tried, and its stream has been to
+// blame for FailAfter, and for no other reason: not
 // while the API server cannot be reached, not while its own watch cache stands
 // still, not while an informer syncs. It takes one lock and does no I/O. Use it
 // for liveness, never for readiness: a stalled cache still serves webhooks.

@@ -60,7 +60,7 @@ type evidence struct {
 	overdue    bool        // a proof is overdue
 	conclusive bool        // the overdue proof cannot be explained by a renewed stream or absent bookmarks
 	server     serverState // what the API server says of itself for the overdue proof
-	follows    bool        // the server's watch cache is known to follow writes to other kinds
+	follows    bool        // a bookmark has been seen, so the server's watch cache follows writes to other kinds
 
 	read readState // how the last read of the API server ended
 }

@@ -36,6 +36,10 @@
 //     given the clock, runs on it; Step and StepUntil move it. A read that is answered late (FreshWait, ProgressDelay)
 //     is answered only when the clock is moved.
 //
+// Prefer the bubble where informers are concerned. With a fake clock the reflector's own back-off stays on the wall
+// clock: a watch that ends within a second of real time without an event makes client-go wait for a second, in which a
+// test may step through minutes. ExampleMonitor in package freshness shows the pattern that avoids it.
+//
 // # Usage
 //
 // Create, Update and Delete write as someone else would, past HTTP. Bump moves the global RV, as writes elsewhere do.
