@@ -60,6 +60,7 @@ var scenarios = []scenario{
 			reaches:    []freshness.Verdict{freshness.Stalled, freshness.Fresh},
 			never:      []freshness.Verdict{freshness.ControlPlaneStalled, freshness.Blind},
 			must:       []freshness.Rung{freshness.Relist},
+			may:        []freshness.Rung{freshness.Resume}, // a relist proves nothing; the next proof may be due before a bookmark is
 			edit:       inTime,
 			stockBlind: true,
 			mayRefill:  true,
