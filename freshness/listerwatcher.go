@@ -259,9 +259,9 @@ func (l *listerWatcher) learn(ctx context.Context, conn *string) context.Context
 			if key != ":path" || len(value) != 1 {
 				return
 			}
-			if gvr, ns, ok := apipath.Parse(value[0]); ok {
+			if p, ok := apipath.Parse(value[0]); ok {
 				l.mu.Lock()
-				l.gvr, l.ns = gvr, ns
+				l.gvr, l.ns = p.GVR, p.Namespace
 				l.mu.Unlock()
 			}
 		},

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The Freshwatch Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package apipath reads which resource a Kubernetes API request is about from
-// its path.
+// Package apipath reads from the path of a Kubernetes API request what it is
+// about, by the rules of kube-apiserver (apiserver 0.37,
+// pkg/endpoints/request/requestinfo.go).
 package apipath
 
 import (
@@ -11,30 +12,49 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Parse returns the resource and namespace that a list or watch path names, and
-// whether it names one. A path prefix before /api or /apis, as a proxy in front
-// of several clusters may need it, is skipped; so is the query. The deprecated
-// /watch/ form is understood.
-func Parse(path string) (gvr schema.GroupVersionResource, namespace string, ok bool) {
+// Path is what the path of a request names.
+type Path struct {
+	GVR         schema.GroupVersionResource
+	Namespace   string // empty: none, or all
+	Name        string // empty: the request is about a collection
+	Subresource string // the rest of the path behind the name
+	Watch       bool   // the deprecated /watch/ form
+}
+
+// Parse returns what a path names, and whether it names a resource. A path
+// prefix before /api or /apis, as a proxy in front of several clusters may need
+// it, is skipped; so is the query.
+func Parse(path string) (p Path, ok bool) {
 	path, _, _ = strings.Cut(path, "?")
-	parts := strings.Split(strings.Trim(path, "/"), "/")
-	for len(parts) > 0 && parts[0] != "api" && parts[0] != "apis" {
-		parts = parts[1:]
+	rest := strings.TrimSuffix(path, "/")
+	part := func() (s string) {
+		s, rest, _ = strings.Cut(rest, "/")
+		return s
 	}
-	switch {
-	case len(parts) >= 3 && parts[0] == "api":
-		gvr.Version, parts = parts[1], parts[2:]
-	case len(parts) >= 4 && parts[0] == "apis":
-		gvr.Group, gvr.Version, parts = parts[1], parts[2], parts[3:]
-	default:
-		return schema.GroupVersionResource{}, "", false
+	root := part()
+	for root != "api" && root != "apis" {
+		if rest == "" {
+			return Path{}, false
+		}
+		root = part()
 	}
-	if parts[0] == "watch" && len(parts) > 1 {
-		parts = parts[1:]
+	if root == "apis" {
+		p.GVR.Group = part()
 	}
-	if parts[0] == "namespaces" && len(parts) >= 3 {
-		namespace, parts = parts[1], parts[2:]
+	p.GVR.Version, p.GVR.Resource = part(), part()
+	if p.GVR.Resource == "watch" && rest != "" {
+		p.Watch, p.GVR.Resource = true, part()
 	}
-	gvr.Resource = parts[0]
-	return gvr, namespace, true
+	p.Name = part()
+	if p.GVR.Resource == "namespaces" && p.Name != "" {
+		if next, _, _ := strings.Cut(rest, "/"); next != "" && next != "status" && next != "finalize" {
+			p.Namespace, p.GVR.Resource = p.Name, part()
+			p.Name = part()
+		}
+	}
+	p.Subresource = rest
+	if p.GVR.Version == "" || p.GVR.Resource == "" {
+		return Path{}, false
+	}
+	return p, true
 }

@@ -23,9 +23,10 @@ import (
 // Context is a context that ends with its parent or, as if a deadline had
 // passed, when Expire is called. It is safe for concurrent use.
 //
-// A child made with context.WithCancel, as net/http makes one per request,
-// costs one parked goroutine for as long as the request lives: the price of an
-// error other than context.Canceled on demand.
+// A child made with context.WithCancel directly from it costs nothing, thanks to
+// AfterFunc. With another context in between, such as one with a value, the child
+// costs one parked goroutine for as long as it lives: the context package knows
+// no other way to hear of the end of a context that is not its own.
 type Context struct {
 	context.Context
 
@@ -35,6 +36,7 @@ type Context struct {
 	mu      sync.Mutex
 	err     error
 	expired bool
+	after   map[*func()]struct{}
 }
 
 // New returns a context whose values are parent's. Call Release when the
@@ -53,6 +55,29 @@ func (c *Context) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.err
+}
+
+// AfterFunc calls f in a goroutine of its own once the context has ended. The
+// function it returns takes that back, and tells whether it was in time. Package
+// context looks for this method, and saves a goroutine per child with it.
+func (c *Context) AfterFunc(f func()) (stop func() bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil {
+		go f()
+		return func() bool { return false }
+	}
+	if c.after == nil {
+		c.after = map[*func()]struct{}{}
+	}
+	c.after[&f] = struct{}{}
+	return func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		_, waiting := c.after[&f]
+		delete(c.after, &f)
+		return waiting
+	}
 }
 
 // Expire ends the context with context.DeadlineExceeded.
@@ -80,4 +105,8 @@ func (c *Context) end(err error, expired bool) {
 	}
 	c.err, c.expired = err, expired
 	close(c.done)
+	for f := range c.after {
+		go (*f)()
+	}
+	c.after = nil
 }

@@ -6,9 +6,11 @@ package streamctx
 import (
 	"context"
 	"errors"
+	"runtime"
 	"testing"
 	"testing/synctest"
 
+	"github.com/google/go-cmp/cmp"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
 
@@ -69,4 +71,48 @@ func TestExpireReadsAsTimeout(t *testing.T) {
 	if utilnet.IsTimeout(c.Err()) {
 		t.Errorf("IsTimeout(%v) = true for a released context", c.Err())
 	}
+}
+
+// A child ends with its parent, and costs no goroutine, which is what net/http
+// makes of a request's context.
+func TestChildCostsNoGoroutine(t *testing.T) {
+	c := New(t.Context())
+	before := runtime.NumGoroutine()
+	child, cancel := context.WithCancel(c)
+	defer cancel()
+	if got := runtime.NumGoroutine(); got > before {
+		t.Errorf("a child costs %d goroutines, want none", got-before)
+	}
+	gone, cancelGone := context.WithCancel(c)
+	cancelGone()
+	if len(c.after) != 1 {
+		t.Errorf("%d children are waited for after one of two has ended, want 1", len(c.after))
+	}
+	c.Expire()
+	<-child.Done()
+	<-gone.Done()
+	if !errors.Is(child.Err(), context.DeadlineExceeded) {
+		t.Errorf("the child ended with %v, want %v", child.Err(), context.DeadlineExceeded)
+	}
+}
+
+func TestAfterFunc(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := New(t.Context())
+		var ran []string
+		c.AfterFunc(func() { ran = append(ran, "waited") })
+		if stop := c.AfterFunc(func() { ran = append(ran, "stopped") }); !stop() || stop() {
+			t.Error("stop: want true the first time and false the second")
+		}
+		c.Release()
+		synctest.Wait()
+		stop := c.AfterFunc(func() { ran = append(ran, "late") })
+		synctest.Wait()
+		if stop() {
+			t.Error("stop = true after the end, want false")
+		}
+		if diff := cmp.Diff([]string{"waited", "late"}, ran); diff != "" {
+			t.Errorf("functions that ran (-want +got):\n%s", diff)
+		}
+	})
 }
