@@ -21,6 +21,7 @@ import (
 
 	"github.com/freshwatch/freshwatch/internal/apipath"
 	"github.com/freshwatch/freshwatch/internal/streamctx"
+	"github.com/freshwatch/freshwatch/internal/watchnote"
 )
 
 // listerWatcher passes an informer's lists and watches on, remembers the stream
@@ -129,7 +130,7 @@ func (l *listerWatcher) ListWithContext(ctx context.Context, opts metav1.ListOpt
 	l.lists++
 	l.requests++
 	l.mu.Unlock()
-	obj, err := l.inner.ListWithContext(l.learn(ctx, nil), opts)
+	obj, err := l.inner.ListWithContext(l.learn(ctx, nil, nil), opts)
 	l.mu.Lock()
 	l.lists--
 	l.err = err
@@ -140,8 +141,10 @@ func (l *listerWatcher) ListWithContext(ctx context.Context, opts metav1.ListOpt
 // WatchWithContext implements cache.WatcherWithContext.
 func (l *listerWatcher) WatchWithContext(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
 	var conn string
-	sctx := streamctx.New(l.learn(ctx, &conn))
-	id, err := l.begin(sctx, &opts)
+	var id uint64
+	sctx := streamctx.New(l.learn(ctx, &conn, &id))
+	var err error
+	id, err = l.begin(sctx, &opts)
 	if err != nil {
 		sctx.Release()
 		return nil, err
@@ -249,11 +252,21 @@ func (l *listerWatcher) look() (current, previous streamInfo, err error) {
 	return current, l.previous, l.err
 }
 
-// learn adds a trace to ctx that reads what the client's closures keep to
-// themselves: the resource and namespace, off the request's path, and, into
-// *conn, the connection that it is sent on. The path is known with HTTP/2 only;
-// with HTTP/1.1 the names stay guesses. The lock guards *conn.
-func (l *listerWatcher) learn(ctx context.Context, conn *string) context.Context {
+// learn adds to ctx what reads what the client's closures keep to themselves: the
+// resource and namespace, off the request's path, and, into *conn, the connection
+// that it is sent on. The path is known with HTTP/2, or from package transport;
+// with HTTP/1.1 alone the names stay guesses. That package also asks the server for
+// shorter watches than the reflector did, and says so for the watch with *id. The
+// lock guards *conn; *id is set before a request is sent.
+func (l *listerWatcher) learn(ctx context.Context, conn *string, id *uint64) context.Context {
+	ctx = watchnote.With(ctx, func(n watchnote.Note) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.gvr, l.ns = n.GVR, n.Namespace
+		if id != nil && l.current.id == *id && n.Timeout != 0 {
+			l.current.timeout = n.Timeout
+		}
+	})
 	trace := &httptrace.ClientTrace{
 		WroteHeaderField: func(key string, value []string) {
 			if key != ":path" || len(value) != 1 {

@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: The Freshwatch Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package transport
+
+import (
+	"io"
+	"time"
+)
+
+// shortWatch is what a reflector takes for too short: a watch that ends within a
+// second without an event makes it list everything again (client-go 0.37,
+// tools/cache/reflector.go, VeryShortWatchError).
+const shortWatch = time.Second
+
+// body is the response of a list or watch, as its reader sees it. Per read it
+// costs a few atomic stores and a look at the clock.
+type body struct {
+	io.ReadCloser
+	stream *stream
+
+	over bool
+	err  error // how it ended, for all later reads
+}
+
+// Read implements io.Reader. A watch ends with io.EOF, whatever ended it, unless
+// that was its reader itself: a reflector goes on from where it was after that,
+// and lists everything again after any other error.
+func (b *body) Read(p []byte) (int, error) {
+	if b.over {
+		return 0, b.err
+	}
+	s := b.stream
+	s.reading.Store(true)
+	n, err := b.ReadCloser.Read(p)
+	s.reading.Store(false)
+	if n > 0 {
+		s.bytes.Add(int64(n))
+		s.lastByte.Store(s.owner.clock.Now().UnixNano())
+	}
+	if err != nil {
+		b.over, b.err = true, b.end(err)
+		err = b.err
+	}
+	return n, err
+}
+
+// end closes the books and returns what the reader is told.
+func (b *body) end(err error) error {
+	s := b.stream
+	reason := s.finish(s.why(err))
+	s.note(reason, err)
+	switch {
+	case reason == EndedClient, reason == EndedStatus:
+		return err
+	case s.kind == watch:
+		b.wait()
+		return io.EOF
+	case reason == EndedStalled:
+		return s.stalled()
+	}
+	return err
+}
+
+// wait keeps an end back that the reflector would take for too short.
+func (b *body) wait() {
+	s := b.stream
+	left := shortWatch - s.owner.clock.Since(s.began)
+	if left <= 0 || s.bytes.Load() > 0 {
+		return
+	}
+	timer := s.owner.clock.NewTimer(left)
+	defer timer.Stop()
+	select {
+	case <-timer.C():
+	case <-s.caller.Done():
+	}
+}
+
+// Close implements io.Closer.
+func (b *body) Close() error {
+	b.stream.finish(EndedClient)
+	return b.ReadCloser.Close()
+}

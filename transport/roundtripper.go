@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: The Freshwatch Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package transport
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptrace"
+	"sync/atomic"
+	"time"
+
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+
+	"github.com/freshwatch/freshwatch/internal/watchnote"
+)
+
+// roundTripper stands directly on client-go's own transport, below the wrappers
+// that add credentials, so that it sees requests as they are sent.
+type roundTripper struct {
+	*Transport
+	next http.RoundTripper
+}
+
+var _ utilnet.RoundTripperWrapper = (*roundTripper)(nil)
+
+// wrap is the rest.Config's WrapTransport.
+func (t *Transport) wrap(next http.RoundTripper) http.RoundTripper {
+	if inner := innermost(next); inner != nil && inner.HTTP2 == nil && isClientGos(inner.DialContext) {
+		inner.HTTP2 = t.http2 // before its first request
+	}
+	return &roundTripper{Transport: t, next: next}
+}
+
+// innermost returns net/http's own transport, if there is one.
+func innermost(rt http.RoundTripper) *http.Transport {
+	for {
+		switch r := rt.(type) {
+		case *http.Transport:
+			return r
+		case utilnet.RoundTripperWrapper:
+			rt = r.WrappedRoundTripper()
+		default:
+			return nil
+		}
+	}
+}
+
+// WrappedRoundTripper implements utilnet.RoundTripperWrapper, by which client-go
+// finds what lies below.
+func (r *roundTripper) WrappedRoundTripper() http.RoundTripper { return r.next }
+
+// RoundTrip implements http.RoundTripper.
+func (r *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
+	if r.unauthorized.wantsFresh() {
+		// Whatever connection it is sent on, the next request dials a new one.
+		clone := *req
+		clone.Close = true
+		req = &clone
+	}
+	c := classify(req)
+	if c.kind == other {
+		return r.plain(req)
+	}
+	watchnote.Tell(req.Context(), r.bound(&c))
+	return r.guarded(req, c)
+}
+
+// plain sends a request that has no deadlines of ours.
+func (r *roundTripper) plain(req *http.Request) (*http.Response, error) {
+	if !r.unauthorized.suspects() {
+		resp, err := r.next.RoundTrip(req)
+		if err == nil {
+			r.unauthorized.observe(req, resp.StatusCode, time.Time{})
+		}
+		return resp, err
+	}
+	var conn atomic.Pointer[connection]
+	resp, err := r.next.RoundTrip(req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
+		GotConn: func(info httptrace.GotConnInfo) { conn.Store(r.dialer.find(info.Conn)) },
+	})))
+	if err == nil {
+		r.unauthorized.observe(req, resp.StatusCode, openedAt(conn.Load()))
+	}
+	return resp, err
+}
+
+// bound brings a watch under MaxWatch.
+func (r *roundTripper) bound(c *call) watchnote.Note {
+	limit := r.streams.limits.maxWatch
+	if c.kind == watch && (c.timeout == 0 || c.timeout > limit && !c.initial) {
+		c.timeout = limit - rand.N(limit/4).Truncate(time.Second)
+	}
+	return watchnote.Note{GVR: c.path.GVR, Namespace: c.path.Namespace, Timeout: c.timeout}
+}
+
+// guarded sends a list or watch.
+func (r *roundTripper) guarded(req *http.Request, c call) (*http.Response, error) {
+	if c.kind == watch {
+		req = withTimeout(req, c.timeout)
+	}
+	s := r.begin(req.Context(), c)
+	resp, err := r.next.RoundTrip(req.WithContext(s.ctx)) //nolint:contextcheck // made from the request's own
+	r.metrics.waited(c.kind, r.clock.Since(s.began))
+	if err != nil {
+		reason := s.finish(s.why(err))
+		s.note(reason, err)
+		return nil, s.refused(reason, err)
+	}
+	s.answer(resp)
+	r.unauthorized.observe(req, resp.StatusCode, openedAt(s.conn.Load()))
+	resp.Body = &body{ReadCloser: resp.Body, stream: s}
+	return resp, nil
+}
+
+func openedAt(c *connection) time.Time {
+	if c == nil {
+		return time.Time{}
+	}
+	return c.opened
+}

@@ -1,0 +1,181 @@
+// SPDX-FileCopyrightText: The Freshwatch Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package transport
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+
+	"github.com/freshwatch/freshwatch/internal/streamctx"
+)
+
+// stream is one list or watch from its request to its end.
+type stream struct {
+	call
+	owner  *Transport
+	caller context.Context //nolint:containedctx // the request's own: tells whose end it is
+	ctx    *streamctx.Context
+	began  time.Time
+	status atomic.Int32 // of the response; 0: none yet
+
+	conn     atomic.Pointer[connection]
+	bytes    atomic.Int64
+	lastByte atomic.Int64 // wall clock, in ns; 0: none yet
+	reading  atomic.Bool  // a Read is under way
+	proto    atomic.Pointer[string]
+
+	// The sweep's own.
+	seen  int64     // bytes at the last sweep
+	quiet time.Time // since when nothing has come while somebody waited
+	start time.Time // began, moved by pauses of the process
+
+	mu     sync.Mutex
+	reason EndReason
+	told   bool // to end, for reason
+	ended  bool
+}
+
+// begin opens the books on a list or watch.
+func (t *Transport) begin(ctx context.Context, c call) *stream {
+	now := t.clock.Now()
+	s := &stream{call: c, owner: t, caller: ctx, began: now, start: now, quiet: now}
+	// The trace lies below, so that net/http's own context is a direct child of
+	// this one, and needs no goroutine.
+	s.ctx = streamctx.New(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(info httptrace.GotConnInfo) { s.conn.Store(t.dialer.find(info.Conn)) },
+	}))
+	t.streams.add(s)
+	return s
+}
+
+// tell has the stream end for a reason; the first one counts. It tells whether it
+// was the first.
+func (s *stream) tell(r EndReason) bool {
+	s.mu.Lock()
+	first := !s.told && !s.ended
+	if first {
+		s.told, s.reason = true, r
+	}
+	s.mu.Unlock()
+	if first {
+		s.ctx.Expire()
+	}
+	return first
+}
+
+// toldTo returns why the stream was told to end, if it was.
+func (s *stream) toldTo() (EndReason, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reason, s.told
+}
+
+// answer notes that the response has begun.
+func (s *stream) answer(resp *http.Response) {
+	s.proto.Store(&resp.Proto)
+	s.status.Store(int32(resp.StatusCode)) //nolint:gosec // three digits
+}
+
+// finish closes the books, once, and returns the reason that counts.
+func (s *stream) finish(r EndReason) EndReason {
+	s.mu.Lock()
+	first := !s.ended
+	s.ended = true
+	if first && !s.told {
+		s.reason = r
+	}
+	r = s.reason
+	s.mu.Unlock()
+	if first {
+		s.owner.streams.remove(s)
+		s.owner.metrics.ended(s.kind, r)
+		s.ctx.Release()
+	}
+	return r
+}
+
+// why tells what an error says about how the stream ended.
+func (s *stream) why(err error) EndReason {
+	conn := s.conn.Load()
+	reason, told := s.toldTo()
+	switch {
+	case told:
+		return reason
+	case s.failed():
+		return EndedStatus
+	case errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
+		return EndedServer
+	case s.caller.Err() != nil:
+		return EndedClient
+	case conn != nil && conn.recycled.Load():
+		return EndedRecycled
+	case utilnet.IsHTTP2ConnectionLost(err):
+		return EndedPing
+	}
+	return EndedConnection
+}
+
+// failed tells whether the response is an error.
+func (s *stream) failed() bool {
+	status := s.status.Load()
+	return status != 0 && status != http.StatusOK
+}
+
+// note logs the end of a stream that somebody should hear of, once for each
+// connection that is lost.
+func (s *stream) note(r EndReason, err error) {
+	log := s.owner.log
+	conn := s.conn.Load()
+	switch r {
+	case EndedServer, EndedClient, EndedStatus, EndedRecycled, EndedAsked, EndedRenewed:
+		return
+	case EndedPing:
+		if conn == nil || conn.pingLost() {
+			local, remote := "", ""
+			if conn != nil {
+				local, remote = addresses(conn)
+			}
+			log.Info("Connection lost: it did not answer a PING; its watches go on over another one", "local", local, "remote", remote)
+		}
+		return
+	case EndedConnection:
+		log.V(1).Info("Stream broke", "resource", s.path.GVR.String(), "namespace", s.path.Namespace, "err", err)
+		return
+	default:
+	}
+	log.Info("Stream ended", "resource", s.path.GVR.String(), "namespace", s.path.Namespace, "watch", s.kind == watch,
+		"reason", r.String(), "age", s.owner.clock.Since(s.began).Round(time.Millisecond), "bytes", s.bytes.Load())
+}
+
+// sweep looks at the stream once a tick. paused is by how much the look is late.
+func (s *stream) sweep(now time.Time, paused time.Duration, l limits) {
+	reading, answered, bytes := s.reading.Load(), s.status.Load() != 0, s.bytes.Load()
+	if bytes != s.seen || answered && !reading {
+		s.seen, s.quiet = bytes, now
+	}
+	s.quiet = earliest(now, s.quiet.Add(paused))
+	s.start = s.start.Add(paused)
+	p := progress{
+		kind: s.kind, initial: s.initial, timeout: s.timeout,
+		began: s.start, answered: answered, reading: reading, quiet: s.quiet,
+	}
+	if reason, yes := l.overdue(now, p); yes && s.tell(reason) {
+		s.note(reason, nil)
+	}
+}
+
+func earliest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
