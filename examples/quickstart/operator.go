@@ -13,6 +13,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/freshwatch/freshwatch/freshness"
+	"github.com/freshwatch/freshwatch/transport"
 )
 
 // The names of the two operators.
@@ -23,21 +24,26 @@ const (
 
 // newOperator makes an ordinary operator that looks after ConfigMaps and Widgets
 // and tells saw which color it found in its cache. It is guarded by m, unless m
-// is nil. What guarding takes is in the two blocks marked below.
+// is nil. What guarding takes is in the three blocks marked below.
 func newOperator(cfg *rest.Config, m *freshness.Monitor, saw func(o object, color string)) (ctrl.Manager, error) {
 	opts := ctrl.Options{
 		Metrics: metricsserver.Options{BindAddress: "0"},
 		// Two operators in one process have controllers of the same names.
 		Controller: config.Controller{SkipNameValidation: new(true)},
 	}
-	if m != nil { // Guarded, part 1: informers are made by the monitor.
+	if m != nil { // Guarded, part 1: connections that notice when the other end is gone.
+		if _, err := transport.Wrap(cfg, transport.Options{}); err != nil {
+			return nil, err
+		}
+	}
+	if m != nil { // Guarded, part 2: informers are made by the monitor.
 		opts.Cache.NewInformer = m.NewInformer
 	}
 	mgr, err := ctrl.NewManager(cfg, opts)
 	if err != nil {
 		return nil, err
 	}
-	if m != nil { // Guarded, part 2: the manager runs it, and liveness asks it.
+	if m != nil { // Guarded, part 3: the manager runs it, and liveness asks it.
 		if err := mgr.Add(m); err != nil {
 			return nil, err
 		}

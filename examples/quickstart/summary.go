@@ -52,7 +52,7 @@ func summarise(f fault, o outcome, failures []string) string {
 	} else {
 		row("saw the edited Widget", o.sawText(o.guarded, gadget), o.sawText(o.stock, gadget))
 		row("saw the edited ConfigMap", o.sawText(o.guarded, settings), o.sawText(o.stock, settings))
-		row("noticed the fault", o.detectedText(), f.stock)
+		row("noticed the fault", f.noticed(o), f.stock)
 		row("requests until it saw it", o.guarded.cost.text(), o.stock.cost.text())
 	}
 	row("verdicts on ConfigMaps", list(distinct(append([]freshness.Verdict{freshness.Fresh}, o.verdicts...))), "-")
@@ -125,6 +125,14 @@ func list[T fmt.Stringer](items []T) string {
 		names[i] = item.String()
 	}
 	return strings.Join(names, ", ")
+}
+
+// noticed tells how the guarded operator did.
+func (f fault) noticed(o outcome) string {
+	if f.guarded != "" {
+		return f.guarded
+	}
+	return o.detectedText()
 }
 
 func probe(err error) string {

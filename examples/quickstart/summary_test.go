@@ -33,11 +33,9 @@ func asPromised(name string) outcome {
 		o.verdicts = []freshness.Verdict{freshness.Stalled, freshness.Fresh}
 		o.cures = []cure{{freshness.Resume, 59 * sec, true}}
 	case "blackhole":
-		o.detected = 35 * sec
-		o.verdicts = []freshness.Verdict{freshness.Unreachable, freshness.Fresh}
-		o.cures = []cure{{freshness.Resume, 62 * sec, true}, {freshness.Resume, 62 * sec, true}}
-		o.spared = false
-		o.guarded.cost.relisted, o.stock.cost.relisted = 53, 53
+		o.guarded.seen = saw(16 * sec)
+		o.guarded.cost = cost{requests: map[string]int{"watch": 2}}
+		o.stock.cost.relisted = 53
 	case "etcd-watch":
 		o.detected, o.lifted = 40*sec, 60*sec
 		o.verdicts = []freshness.Verdict{freshness.Suspect, freshness.ControlPlaneStalled, freshness.Fresh}
@@ -70,7 +68,10 @@ func TestFailures(t *testing.T) {
 		{"stream", "stock saw it", func(o *outcome) { o.stock.seen[settings] = sec }, "the fault was none"},
 
 		{fault: "blackhole", name: "as promised"},
-		{"blackhole", "verdict", func(o *outcome) { o.verdicts = []freshness.Verdict{freshness.Stalled} }, "Unreachable"},
+		{"blackhole", "at the limit", func(o *outcome) { o.guarded.seen[settings] = 20 * sec }, ""},
+		{"blackhole", "past the limit", func(o *outcome) { o.guarded.seen[settings] = 20*sec + 1 }, "promised are 20.0 s"},
+		{"blackhole", "relisted", func(o *outcome) { o.guarded.cost.relisted = 1 }, "1 objects were listed again"},
+		{"blackhole", "stock as good", func(o *outcome) { o.stock.seen[settings] = 16 * sec }, "no later"},
 		{"blackhole", "not seen", func(o *outcome) { delete(o.guarded.seen, settings) }, "did not see"},
 		{"blackhole", "not fresh", func(o *outcome) { o.fresh = false }, "not proven fresh"},
 		{"blackhole", "liveness", func(o *outcome) { o.liveness = errors.New("x") }, "liveness"},
