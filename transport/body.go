@@ -79,6 +79,9 @@ func (b *body) wait() {
 
 // Close implements io.Closer.
 func (b *body) Close() error {
+	if b.stream.failed() {
+		b.stream.finish(EndedStatus)
+	}
 	b.stream.finish(EndedClient)
 	return b.ReadCloser.Close()
 }

@@ -103,7 +103,11 @@ func (r *roundTripper) guarded(req *http.Request, c call) (*http.Response, error
 	resp, err := r.next.RoundTrip(req.WithContext(s.ctx)) //nolint:contextcheck // made from the request's own
 	r.metrics.waited(c.kind, r.clock.Since(s.began))
 	if err != nil {
-		reason := s.finish(s.why(err))
+		reason := s.why(err)
+		if reason == EndedServer {
+			reason = EndedConnection // no response is no end
+		}
+		reason = s.finish(reason)
 		s.note(reason, err)
 		return nil, s.refused(reason, err)
 	}

@@ -112,7 +112,7 @@ func (s *stream) why(err error) EndReason {
 		return reason
 	case s.failed():
 		return EndedStatus
-	case errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.Is(err, io.EOF):
 		return EndedServer
 	case s.caller.Err() != nil:
 		return EndedClient

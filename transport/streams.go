@@ -50,7 +50,7 @@ func (r *streams) run(ticker clock.Ticker, last time.Time, stop <-chan struct{})
 			return
 		}
 		now := r.clock.Now()
-		for _, s := range r.all() {
+		for _, s := range r.sweptBy(stop) {
 			s.sweep(now, lateness(now.Sub(last)), r.limits)
 		}
 		last = now
@@ -66,9 +66,25 @@ func lateness(since time.Duration) time.Duration {
 	return since - tick
 }
 
+// sweptBy returns the streams that the sweeper with that stop channel looks at:
+// none, if another has taken its place.
+func (r *streams) sweptBy(stop <-chan struct{}) []*stream {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stop != stop {
+		return nil
+	}
+	return r.list()
+}
+
 func (r *streams) all() []*stream {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.list()
+}
+
+// list wants the lock held.
+func (r *streams) list() []*stream {
 	out := make([]*stream, 0, len(r.live))
 	for s := range r.live {
 		out = append(out, s)
