@@ -49,7 +49,7 @@ func (b *body) Read(p []byte) (int, error) {
 func (b *body) end(err error) error {
 	s := b.stream
 	reason := s.finish(s.why(err))
-	s.note(reason, err)
+	s.noteBreak(reason, err)
 	switch {
 	case reason == EndedClient, reason == EndedStatus:
 		return err

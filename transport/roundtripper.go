@@ -108,7 +108,7 @@ func (r *roundTripper) guarded(req *http.Request, c call) (*http.Response, error
 			reason = EndedConnection // no response is no end
 		}
 		reason = s.finish(reason)
-		s.note(reason, err)
+		s.noteBreak(reason, err)
 		return nil, s.refused(reason, err)
 	}
 	s.answer(resp)

@@ -130,29 +130,27 @@ func (s *stream) failed() bool {
 	return status != 0 && status != http.StatusOK
 }
 
-// note logs the end of a stream that somebody should hear of, once for each
-// connection that is lost.
-func (s *stream) note(r EndReason, err error) {
-	log := s.owner.log
+// noteBreak logs that a stream broke, once for each connection that is lost.
+func (s *stream) noteBreak(r EndReason, err error) {
 	conn := s.conn.Load()
-	switch r {
-	case EndedServer, EndedClient, EndedStatus, EndedRecycled, EndedAsked, EndedRenewed:
-		return
-	case EndedPing:
-		if conn == nil || conn.pingLost() {
-			local, remote := "", ""
-			if conn != nil {
-				local, remote = addresses(conn)
-			}
-			log.Info("Connection lost: it did not answer a PING; its watches go on over another one", "local", local, "remote", remote)
-		}
-		return
-	case EndedConnection:
-		log.V(1).Info("Stream broke", "resource", s.path.GVR.String(), "namespace", s.path.Namespace, "err", err)
-		return
-	default:
+	switch {
+	case r == EndedPing && conn == nil:
+		s.owner.log.Info("Connection lost: it did not answer a PING; its watches go on over another one")
+	case r == EndedPing && conn.pingLost():
+		local, remote := addresses(conn)
+		s.owner.log.Info("Connection lost: it did not answer a PING; its watches go on over another one", "local", local, "remote", remote)
+	case r == EndedConnection:
+		s.owner.log.V(1).Info("Stream broke", "resource", s.path.GVR.String(), "namespace", s.path.Namespace, "err", err)
 	}
-	log.Info("Stream ended", "resource", s.path.GVR.String(), "namespace", s.path.Namespace, "watch", s.kind == watch,
+}
+
+// noteEnd logs that a stream was told to end.
+func (s *stream) noteEnd(r EndReason) {
+	log := s.owner.log
+	if r == EndedRenewed {
+		log = log.V(1) // as every watch is, by its timeout
+	}
+	log.Info("Ending a stream past its deadline", "resource", s.path.GVR.String(), "namespace", s.path.Namespace, "verb", s.kind.verb(),
 		"reason", r.String(), "age", s.owner.clock.Since(s.began).Round(time.Millisecond), "bytes", s.bytes.Load())
 }
 
@@ -169,7 +167,7 @@ func (s *stream) sweep(now time.Time, paused time.Duration, l limits) {
 		began: s.start, answered: answered, reading: reading, quiet: s.quiet,
 	}
 	if reason, yes := l.overdue(now, p); yes && s.tell(reason) {
-		s.note(reason, nil)
+		s.noteEnd(reason)
 	}
 }
 

@@ -38,6 +38,7 @@ var configMaps = corev1.SchemeGroupVersion.WithResource("configmaps")
 // config is wrapped.
 type operator struct {
 	srv       *freshtest.Server
+	client    kubernetes.Interface
 	transport *transport.Transport
 	informer  cache.SharedIndexInformer
 	ended     func() map[string]int // streams by reason
@@ -53,11 +54,10 @@ func runOperator(t *testing.T, opts transport.Options) *operator {
 	if o.transport, err = transport.Wrap(cfg, opts); err != nil {
 		t.Fatal(err)
 	}
-	client, err := kubernetes.NewForConfig(cfg)
-	if err != nil {
+	if o.client, err = kubernetes.NewForConfig(cfg); err != nil {
 		t.Fatal(err)
 	}
-	o.informer = informers.NewSharedInformerFactory(client, 0).Core().V1().ConfigMaps().Informer()
+	o.informer = informers.NewSharedInformerFactory(o.client, 0).Core().V1().ConfigMaps().Informer()
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() { o.informer.RunWithContext(ctx) })
@@ -148,6 +148,15 @@ func TestStreamsResume(t *testing.T) {
 			want:   map[string]int{"ping": 1},
 		},
 		{
+			name: "black hole, while the watch is being renewed",
+			fault: func(_ *testing.T, o *operator) {
+				o.srv.BlackHole()
+				o.transport.EndStreams(configMaps)
+			},
+			within: 20 * time.Second,
+			want:   map[string]int{"asked": 1, "ping": 1},
+		},
+		{
 			name:   "connections reset",
 			fault:  func(_ *testing.T, o *operator) { o.srv.DropConnections() },
 			within: 2 * time.Second,
@@ -195,18 +204,32 @@ func TestStreamsResume(t *testing.T) {
 				if diff := cmp.Diff(tt.want, o.ended()); diff != "" {
 					t.Errorf("watches ended (-want +got):\n%s", diff)
 				}
-				if lists, watches := o.srv.Requests(configMaps, "list"), o.srv.Requests(configMaps, "watch"); lists != 0 || watches != 2 {
-					t.Errorf("%d lists and %d watches, want 0 and 2: the first with initial events, and one that resumes", lists, watches)
+				if got := refills(o.srv); got != 1 {
+					t.Errorf("the cache was filled %d times, want once", got)
+				}
+				if got := o.srv.Requests(configMaps, "watch"); got != 2 {
+					t.Errorf("%d watches arrived, want 2: the first, and one that resumes", got)
 				}
 			})
 		})
 	}
 }
 
+// refills counts how often a cache was filled from nothing.
+func refills(srv *freshtest.Server) int {
+	n := 0
+	for _, r := range srv.Log() {
+		if r.GVR == configMaps && (r.Verb == "list" || r.SendInitialEvents) {
+			n++
+		}
+	}
+	return n
+}
+
 // Stock client-go misses the same silence for as long as anybody looks, and lists
 // everything again after the same black hole.
 func TestStockDoesNot(t *testing.T) {
-	run := func(t *testing.T, fault func(*freshtest.Server), look time.Duration) (seen bool, refills int) {
+	run := func(t *testing.T, fault func(*freshtest.Server), look time.Duration) (seen bool, filled int) {
 		t.Helper()
 		srv := freshtest.Start(t, freshtest.Options{})
 		client, err := kubernetes.NewForConfig(srv.Config())
@@ -222,16 +245,12 @@ func TestStockDoesNot(t *testing.T) {
 		fault(srv)
 		found := o.put(t, "news")
 		time.Sleep(look)
-		for _, r := range srv.Log() {
-			if r.GVR == configMaps && (r.Verb == "list" || r.SendInitialEvents) {
-				refills++
-			}
-		}
+		filled = refills(srv)
 		seen = found()
 		srv.Close()
 		cancel()
 		wg.Wait()
-		return seen, refills
+		return seen, filled
 	}
 	synctest.Test(t, func(t *testing.T) {
 		if seen, _ := run(t, func(s *freshtest.Server) { s.Stall(configMaps) }, 30*time.Minute); seen {
@@ -239,9 +258,9 @@ func TestStockDoesNot(t *testing.T) {
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
-		seen, refills := run(t, func(s *freshtest.Server) { s.BlackHole() }, 2*time.Minute)
-		if !seen || refills != 2 {
-			t.Errorf("black hole: seen %v with %d fills of the cache, want it seen with 2", seen, refills)
+		seen, filled := run(t, func(s *freshtest.Server) { s.BlackHole() }, 2*time.Minute)
+		if !seen || filled != 2 {
+			t.Errorf("black hole: seen %v with %d fills of the cache, want it seen with 2", seen, filled)
 		}
 	})
 }
@@ -434,6 +453,26 @@ func TestSlowReaderIsNotADeadStream(t *testing.T) {
 	})
 }
 
+// Silence counts from when somebody began to wait.
+func TestSilenceCountsFromTheRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fakeServer{}
+		resp, err := get(t, f.guard(t, transport.Options{IdleTimeout: 30 * time.Second}), "/api/v1/pods?watch=true")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		time.Sleep(100 * time.Second)
+		start := time.Now()
+		if _, err := resp.Body.Read(make([]byte, 1)); err != io.EOF {
+			t.Errorf("error %v, want %v", err, io.EOF)
+		}
+		if took := time.Since(start); took < 29*time.Second || took > 33*time.Second {
+			t.Errorf("ended after %v of waiting, want 30 s to the second or two", took)
+		}
+	})
+}
+
 // Streams that end as soon as they begin end for the reader after a second, which
 // is when a reflector goes on from where it was.
 func TestShortWatch(t *testing.T) {
@@ -530,6 +569,11 @@ func TestPausedProcessEndsNothing(t *testing.T) {
 func TestCollector(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := runOperator(t, transport.Options{})
+		w, err := o.client.CoreV1().Secrets("kube-system").Watch(t.Context(), metav1.ListOptions{}) // on the same connection
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Stop()
 		o.srv.BlackHole()
 		seen := o.put(t, "news")
 		time.Sleep(20 * time.Second)
@@ -560,7 +604,7 @@ freshwatch_transport_dial_errors_total 0
 freshwatch_transport_pings_lost_total 1
 # HELP freshwatch_transport_streams_ended_total Lists and watches that ended, and why.
 # TYPE freshwatch_transport_streams_ended_total counter
-freshwatch_transport_streams_ended_total{reason="ping",verb="watch"} 1
+freshwatch_transport_streams_ended_total{reason="ping",verb="watch"} 2
 freshwatch_transport_streams_ended_total{reason="recycled",verb="watch"} 1
 # HELP freshwatch_transport_unauthorized_exits_total Exits because of a dead credential. Seen only where the exit is injected.
 # TYPE freshwatch_transport_unauthorized_exits_total counter
