@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: The Freshwatch Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package transport
+
+import (
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+)
+
+// redialEvery keeps a burst of requests from opening a connection each while the
+// answer over the first new one is awaited.
+const redialEvery = 250 * time.Millisecond
+
+// unauthorized counts 401s to a config's own credential and, if it is told to,
+// ends the process when that is dead. All methods are safe for concurrent use.
+type unauthorized struct {
+	clock            clock.PassiveClock
+	exit             *exitProcedure // nil: never
+	connectionsKnown bool           // when they were opened
+	suspected        atomic.Int32   // 1 while there is a row of 401s
+
+	mu         sync.Mutex
+	credential *credential
+	row        refusals
+	redialed   time.Time // when wantsFresh last said yes
+	stopping   bool
+	stats      unauthorizedStats
+}
+
+// unauthorizedStats is what an unauthorized has seen.
+type unauthorizedStats struct {
+	counted uint64  // 401s to our own credential
+	ignored uint64  // other 401s
+	exits   uint64  // 1, where the exit returned
+	seconds float64 // since the first 401 of the current row; 0: there is none
+}
+
+// newUnauthorized fails if cfg.Host or an option is not usable. With opts nil it
+// never ends the process. It must see cfg before this package changes it.
+func newUnauthorized(cfg *rest.Config, opts *ExitOptions, clk clock.PassiveClock, log logr.Logger) (*unauthorized, error) {
+	cred, err := newCredential(cfg)
+	if err != nil {
+		return nil, err
+	}
+	// A Transport of the user's own dials for itself.
+	u := &unauthorized{clock: clk, credential: cred, connectionsKnown: cfg.Transport == nil}
+	if opts != nil {
+		complete, err := opts.withDefaults()
+		if err != nil {
+			return nil, err
+		}
+		u.exit = &exitProcedure{opts: complete, log: log}
+	}
+	return u, nil
+}
+
+// suspects tells whether the last answer to our own credential was a 401.
+func (u *unauthorized) suspects() bool { return u.suspected.Load() != 0 }
+
+// wantsFresh tells whether the connection of the next request should not be used
+// again, so that the one after it opens another: there are 401s, and none of them
+// came over a connection opened after the first. It says so a few times a second
+// at most.
+func (u *unauthorized) wantsFresh() bool {
+	if !u.suspects() {
+		return false
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	now := u.clock.Now()
+	if u.row.responses == 0 || u.row.fresh > 0 || now.Sub(u.redialed) < redialEvery {
+		return false
+	}
+	u.redialed = now
+	return true
+}
+
+// observe takes the status of an answer, and when the connection that brought it
+// was opened, by the same clock (zero: unknown, which counts as long ago). It
+// never blocks on the exit that it may lead to.
+func (u *unauthorized) observe(req *http.Request, status int, opened time.Time) {
+	switch {
+	case status == http.StatusUnauthorized:
+		u.refuse(req, opened)
+	case u.suspects() && isSuccess(status):
+		u.accept(req)
+	}
+}
+
+// isSuccess tells whether a status can only come after authentication, at least
+// as far as anybody can tell.
+func isSuccess(status int) bool {
+	return status > 0 && status < http.StatusInternalServerError &&
+		status != http.StatusUnauthorized && status != http.StatusProxyAuthRequired
+}
+
+// refuse takes a 401.
+func (u *unauthorized) refuse(req *http.Request, opened time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	whose, token := u.credential.judge(req)
+	if whose != ours || u.stopping {
+		u.stats.ignored++
+		return
+	}
+	u.stats.counted++
+	u.suspected.Store(1)
+	if u.exit == nil {
+		u.row.add(u.clock.Now(), opened, token, 0)
+		return
+	}
+	o := u.exit.opts
+	u.row.add(u.clock.Now(), opened, token, o.longestSilence())
+	if u.stats.exits == 0 && u.row.proveDead(o, u.connectionsKnown) {
+		u.stats.exits = 1
+		go u.exit.run(u.credential.causeOf(&u.row, req.Header.Get("Authorization")))
+	}
+}
+
+// accept takes a success. An impersonated one proves our own credential too: the
+// API server authenticates before it impersonates.
+func (u *unauthorized) accept(req *http.Request) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if whose, _ := u.credential.judge(req); whose == ours || whose == impersonated {
+		u.forget()
+	}
+}
+
+// forget ends the row. The caller holds the lock.
+func (u *unauthorized) forget() {
+	u.row, u.redialed = refusals{}, time.Time{}
+	u.suspected.Store(0)
+}
+
+// shutdown makes no 401 count from now on. An exit that has begun goes on.
+func (u *unauthorized) shutdown() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.stopping = true
+	u.forget()
+}
+
+func (u *unauthorized) snapshot() unauthorizedStats {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	s := u.stats
+	if u.row.responses > 0 {
+		s.seconds = u.clock.Since(u.row.first).Seconds()
+	}
+	return s
+}
