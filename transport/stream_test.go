@@ -32,7 +32,7 @@ import (
 	"github.com/freshwatch/freshwatch/transport"
 )
 
-var configMaps = corev1.SchemeGroupVersion.WithResource("configmaps")
+var configMapKind = corev1.SchemeGroupVersion.WithResource("configmaps")
 
 // operator is a program with an informer made by a generated factory, whose
 // config is wrapped.
@@ -123,21 +123,21 @@ func TestStreamsResume(t *testing.T) {
 	}{
 		{
 			name:   "silent stream",
-			fault:  func(_ *testing.T, o *operator) { o.srv.Stall(configMaps) },
+			fault:  func(_ *testing.T, o *operator) { o.srv.Stall(configMapKind) },
 			within: 92 * time.Second,
 			want:   map[string]int{"idle": 1},
 		},
 		{
 			name:   "silent stream, impatient",
 			opts:   transport.Options{IdleTimeout: 20 * time.Second},
-			fault:  func(_ *testing.T, o *operator) { o.srv.Stall(configMaps) },
+			fault:  func(_ *testing.T, o *operator) { o.srv.Stall(configMapKind) },
 			within: 22 * time.Second,
 			want:   map[string]int{"idle": 1},
 		},
 		{
 			name:   "silent stream, patient: the bound on watches ends it",
 			opts:   transport.Options{IdleTimeout: time.Hour, MaxWatch: 40 * time.Second},
-			fault:  func(_ *testing.T, o *operator) { o.srv.Stall(configMaps) },
+			fault:  func(_ *testing.T, o *operator) { o.srv.Stall(configMapKind) },
 			within: 52 * time.Second,
 			want:   map[string]int{"renewed": 1},
 		},
@@ -151,7 +151,7 @@ func TestStreamsResume(t *testing.T) {
 			name: "black hole, while the watch is being renewed",
 			fault: func(_ *testing.T, o *operator) {
 				o.srv.BlackHole()
-				o.transport.EndStreams(configMaps)
+				o.transport.EndStreams(configMapKind)
 			},
 			within: 20 * time.Second,
 			want:   map[string]int{"asked": 1, "ping": 1},
@@ -175,11 +175,11 @@ func TestStreamsResume(t *testing.T) {
 		{
 			name: "asked",
 			fault: func(t *testing.T, o *operator) {
-				o.srv.Stall(configMaps)
+				o.srv.Stall(configMapKind)
 				if got := o.transport.EndStreams(corev1.SchemeGroupVersion.WithResource("secrets")); got != 0 {
 					t.Errorf("EndStreams of another resource = %d, want 0", got)
 				}
-				if got := o.transport.EndStreams(configMaps); got != 1 {
+				if got := o.transport.EndStreams(configMapKind); got != 1 {
 					t.Errorf("EndStreams = %d, want 1", got)
 				}
 			},
@@ -207,7 +207,7 @@ func TestStreamsResume(t *testing.T) {
 				if got := refills(o.srv); got != 1 {
 					t.Errorf("the cache was filled %d times, want once", got)
 				}
-				if got := o.srv.Requests(configMaps, "watch"); got != 2 {
+				if got := o.srv.Requests(configMapKind, "watch"); got != 2 {
 					t.Errorf("%d watches arrived, want 2: the first, and one that resumes", got)
 				}
 			})
@@ -219,7 +219,7 @@ func TestStreamsResume(t *testing.T) {
 func refills(srv *freshtest.Server) int {
 	n := 0
 	for _, r := range srv.Log() {
-		if r.GVR == configMaps && (r.Verb == "list" || r.SendInitialEvents) {
+		if r.GVR == configMapKind && (r.Verb == "list" || r.SendInitialEvents) {
 			n++
 		}
 	}
@@ -253,7 +253,7 @@ func TestStockDoesNot(t *testing.T) {
 		return seen, filled
 	}
 	synctest.Test(t, func(t *testing.T) {
-		if seen, _ := run(t, func(s *freshtest.Server) { s.Stall(configMaps) }, 30*time.Minute); seen {
+		if seen, _ := run(t, func(s *freshtest.Server) { s.Stall(configMapKind) }, 30*time.Minute); seen {
 			t.Error("a silent stream was noticed within 30 min: what is this package for?")
 		}
 	})
@@ -289,7 +289,7 @@ func TestBoundedWatches(t *testing.T) {
 		if len(different) < 5 {
 			t.Errorf("timeouts %v, want them spread", timeouts)
 		}
-		if o.srv.Requests(configMaps, "list") != 0 {
+		if o.srv.Requests(configMapKind, "list") != 0 {
 			t.Error("a list was sent")
 		}
 	})
@@ -305,7 +305,7 @@ func TestStreams(t *testing.T) {
 			t.Fatalf("%d streams, want 1", len(got))
 		}
 		s := got[0]
-		if s.GVR != configMaps || s.Namespace != "" || s.Protocol != "HTTP/2.0" || s.Local == "" || s.Remote == "" || s.Bytes == 0 ||
+		if s.GVR != configMapKind || s.Namespace != "" || s.Protocol != "HTTP/2.0" || s.Local == "" || s.Remote == "" || s.Bytes == 0 ||
 			s.LastByte.IsZero() || s.LastByte.Before(s.Since) || s.Timeout < 5*time.Minute {
 			t.Errorf("stream = %+v", s)
 		}
@@ -354,7 +354,7 @@ func (f *fakeServer) guard(t *testing.T, opts transport.Options) *http.Client {
 	return client
 }
 
-func get(t *testing.T, client *http.Client, path string) (*http.Response, error) {
+func fetch(t *testing.T, client *http.Client, path string) (*http.Response, error) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://host"+path, http.NoBody)
 	if err != nil {
@@ -367,7 +367,7 @@ func TestListDeadline(t *testing.T) {
 	t.Run("moves slowly", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := &fakeServer{}
-			resp, err := get(t, f.guard(t, transport.Options{}), "/api/v1/pods")
+			resp, err := fetch(t, f.guard(t, transport.Options{}), "/api/v1/pods")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -387,7 +387,7 @@ func TestListDeadline(t *testing.T) {
 	t.Run("stops", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := &fakeServer{}
-			resp, err := get(t, f.guard(t, transport.Options{}), "/api/v1/namespaces/a/pods")
+			resp, err := fetch(t, f.guard(t, transport.Options{}), "/api/v1/namespaces/a/pods")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -402,7 +402,7 @@ func TestListDeadline(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := &fakeServer{hold: make(chan struct{})}
 			start := time.Now()
-			_, err := get(t, f.guard(t, transport.Options{}), "/api/v1/namespaces/a/pods") //nolint:bodyclose // there is none
+			_, err := fetch(t, f.guard(t, transport.Options{}), "/api/v1/namespaces/a/pods") //nolint:bodyclose // there is none
 			checkStalled(t, err, 0, time.Since(start))
 		})
 	})
@@ -432,7 +432,7 @@ func checkStalled(t *testing.T, err error, bytes int64, took time.Duration) {
 func TestSlowReaderIsNotADeadStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeServer{}
-		resp, err := get(t, f.guard(t, transport.Options{}), "/api/v1/pods?watch=true&timeoutSeconds=120")
+		resp, err := fetch(t, f.guard(t, transport.Options{}), "/api/v1/pods?watch=true&timeoutSeconds=120")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -457,7 +457,7 @@ func TestSlowReaderIsNotADeadStream(t *testing.T) {
 func TestSilenceCountsFromTheRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeServer{}
-		resp, err := get(t, f.guard(t, transport.Options{IdleTimeout: 30 * time.Second}), "/api/v1/pods?watch=true")
+		resp, err := fetch(t, f.guard(t, transport.Options{IdleTimeout: 30 * time.Second}), "/api/v1/pods?watch=true")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -478,7 +478,7 @@ func TestSilenceCountsFromTheRead(t *testing.T) {
 func TestShortWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeServer{}
-		resp, err := get(t, f.guard(t, transport.Options{}), "/api/v1/pods?watch=true")
+		resp, err := fetch(t, f.guard(t, transport.Options{}), "/api/v1/pods?watch=true")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -529,7 +529,7 @@ func TestHeaderDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeServer{hold: make(chan struct{})}
 		start := time.Now()
-		_, err := get(t, f.guard(t, transport.Options{}), "/api/v1/pods?watch=true&resourceVersion=5") //nolint:bodyclose // there is none
+		_, err := fetch(t, f.guard(t, transport.Options{}), "/api/v1/pods?watch=true&resourceVersion=5") //nolint:bodyclose // there is none
 		var timeout interface{ Timeout() bool }
 		if !errors.As(err, &timeout) || !timeout.Timeout() {
 			t.Errorf("error %v, want a time-out", err)
@@ -544,7 +544,7 @@ func TestHeaderDeadline(t *testing.T) {
 func TestPausedProcessEndsNothing(t *testing.T) {
 	clk := clocktesting.NewFakeClock(time.Unix(1e9, 0))
 	f := &fakeServer{}
-	resp, err := get(t, f.guard(t, transport.Options{Clock: clk}), "/api/v1/pods?watch=true&timeoutSeconds=120")
+	resp, err := fetch(t, f.guard(t, transport.Options{Clock: clk}), "/api/v1/pods?watch=true&timeoutSeconds=120")
 	if err != nil {
 		t.Fatal(err)
 	}
