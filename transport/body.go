@@ -8,10 +8,15 @@ import (
 	"time"
 )
 
-// shortWatch is what a reflector takes for too short: a watch that ends within a
-// second without an event makes it list everything again (client-go 0.37,
-// tools/cache/reflector.go, VeryShortWatchError).
-const shortWatch = time.Second
+const (
+	// shortWatch is what a reflector takes for too short: a watch that ends within a
+	// second without an event makes it list everything again (client-go 0.37,
+	// tools/cache/reflector.go, VeryShortWatchError).
+	shortWatch = time.Second
+	// settling is that second, and two for a reflector to put initial events into
+	// its store: it counts from when that is done, and no event from before.
+	settling = 3 * time.Second
+)
 
 // body is the response of a list or watch, as its reader sees it. Per read it
 // costs a few atomic stores and a look at the clock.
@@ -65,8 +70,8 @@ func (b *body) end(err error) error {
 // wait keeps an end back that the reflector would take for too short.
 func (b *body) wait() {
 	s := b.stream
-	left := shortWatch - s.owner.clock.Since(s.began)
-	if left <= 0 || s.bytes.Load() > 0 {
+	left := s.tooShort(s.owner.clock.Now())
+	if left <= 0 {
 		return
 	}
 	timer := s.owner.clock.NewTimer(left)
@@ -75,6 +80,16 @@ func (b *body) wait() {
 	case <-timer.C():
 	case <-s.caller.Done():
 	}
+}
+
+// tooShort is for how much longer an end would be taken for too short. What has
+// come does not tell: it may be half an event, or be initial ones.
+func (s *stream) tooShort(now time.Time) time.Duration {
+	left := shortWatch - now.Sub(s.began)
+	if at := s.lastByte.Load(); s.initial && at != 0 {
+		left = max(left, settling-now.Sub(time.Unix(0, at)))
+	}
+	return min(left, settling) // the wall clock may have been set
 }
 
 // Close implements io.Closer.

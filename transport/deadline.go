@@ -5,6 +5,10 @@ package transport
 
 import "time"
 
+// calm is how long nothing may have come for initial events to be over, or the
+// stream to have nothing to say: longer than a slow line hesitates in between.
+const calm = 10 * time.Second
+
 // limits are the deadlines of Options.
 type limits struct {
 	maxWatch, grace, header, idle, list time.Duration
@@ -46,7 +50,7 @@ func (l limits) overdue(now time.Time, p progress) (EndReason, bool) {
 		return EndedAge, true
 	case silence >= l.idle:
 		return EndedIdle, true
-	case p.initial && age >= l.maxWatch && silence >= 2*tick:
+	case p.initial && age >= l.maxWatch && silence >= calm:
 		return EndedRenewed, true
 	}
 	return EndedServer, false

@@ -49,7 +49,7 @@ const (
 )
 
 // Options configures Wrap. The zero value is ready for use. All durations are
-// kept to within a second.
+// kept to within two seconds.
 type Options struct {
 	// ReadIdleTimeout is after how long without any frame on an HTTP/2 connection a
 	// PING is sent. On HTTP/1.1 it is after how long TCP keep-alive probes begin.
@@ -73,8 +73,8 @@ type Options struct {
 	// Longer ones, and watches without, get a random one between three quarters of
 	// it and all of it, so that informers do not renew their watches together. A
 	// watch that begins with initial events (WatchList) keeps its own, since it
-	// would have to begin anew; it is renewed at its first quiet moment after
-	// MaxWatch.
+	// would have to begin anew; it is renewed after MaxWatch, once it has brought
+	// nothing for 10 s.
 	//
 	// Defaults to 200s. At least 30s.
 	MaxWatch time.Duration

@@ -473,25 +473,50 @@ func TestSilenceCountsFromTheRead(t *testing.T) {
 	})
 }
 
-// Streams that end as soon as they begin end for the reader after a second, which
-// is when a reflector goes on from where it was.
+// Streams that end too soon for a reflector end for it when it would go on from
+// where it was.
 func TestShortWatch(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := &fakeServer{}
-		resp, err := fetch(t, f.guard(t, transport.Options{}), "/api/v1/pods?watch=true")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		_ = f.bodies[0].CloseWithError(errors.New("stream error: stream ID 1; INTERNAL_ERROR"))
-		start := time.Now()
-		if _, err := resp.Body.Read(make([]byte, 1)); err != io.EOF {
-			t.Errorf("error %v, want %v", err, io.EOF)
-		}
-		if took := time.Since(start); took != time.Second {
-			t.Errorf("after %v, want a second", took)
-		}
-	})
+	const plain, initial = "watch=true&resourceVersion=1", "watch=true&sendInitialEvents=true"
+	for _, tt := range []struct {
+		name, query string
+		brings      string
+		age         time.Duration // when it brings that
+		more        time.Duration // when it ends after that
+		want        time.Duration // when that is told
+	}{
+		{"at once", plain, "", 0, 0, time.Second},
+		{"later", plain, "", 0, time.Second, 0},
+		{"with half an event, at once", plain, "{", 0, 0, time.Second},
+		{"with an event, later", plain, "{}", 5 * time.Second, 0, 0},
+		{"initial events, at once", initial, "", 0, 0, time.Second},
+		{"right after initial events", initial, "{}", 5 * time.Second, 0, 3 * time.Second},
+		{"soon after initial events", initial, "{}", 5 * time.Second, time.Second, 2 * time.Second},
+		{"later after initial events", initial, "{}", 5 * time.Second, 3 * time.Second, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := &fakeServer{}
+				resp, err := fetch(t, f.guard(t, transport.Options{}), "/api/v1/pods?"+tt.query)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer resp.Body.Close()
+				go func() {
+					time.Sleep(tt.age)
+					_, _ = io.WriteString(f.bodies[0], tt.brings)
+					time.Sleep(tt.more)
+					_ = f.bodies[0].CloseWithError(errors.New("stream error: stream ID 1; INTERNAL_ERROR"))
+				}()
+				start := time.Now()
+				if got, err := io.ReadAll(resp.Body); err != nil || string(got) != tt.brings {
+					t.Errorf("read %q, %v; want %q and no error", got, err, tt.brings)
+				}
+				if took := time.Since(start) - tt.age - tt.more; took != tt.want {
+					t.Errorf("the end was told after %v, want %v", took, tt.want)
+				}
+			})
+		})
+	}
 }
 
 // The caller's own end is told as it is.
