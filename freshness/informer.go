@@ -100,6 +100,16 @@ func (t *tracked) holds(rv string) bool {
 	return false
 }
 
+// holdsOlder tells whether the store has the object at a resourceVersion before rv.
+func (t *tracked) holdsOlder(key, rv string) bool {
+	obj, found, err := t.informer.GetStore().GetByKey(key)
+	if err != nil || !found {
+		return false
+	}
+	m, err := meta.Accessor(obj)
+	return err == nil && comparableRV(rv) && comparableRV(m.GetResourceVersion()) && !reached(m.GetResourceVersion(), rv)
+}
+
 // name is the informer's name as far as it is known.
 func (t *tracked) name() Informer {
 	gvr, ns, ok := t.lw.resource()

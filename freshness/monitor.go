@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -37,7 +38,8 @@ type Monitor struct {
 	unwired   time.Time // when to say that no informer was ever made; zero: said, or not needed
 	log       logr.Logger
 	informers []*tracked
-	events    []Event // to be told once the lock is free
+	events    []Event       // to be told once the lock is free
+	changed   chan struct{} // closed, and replaced, when something was proven or a verdict has changed
 }
 
 // result is the answer to a read.
@@ -65,6 +67,7 @@ func New(opts Options) (*Monitor, error) {
 		results: make(chan result),
 		slots:   make(chan struct{}, opts.ConcurrentReads),
 		log:     opts.Logger,
+		changed: make(chan struct{}),
 	}, nil
 }
 
@@ -246,6 +249,10 @@ func (m *Monitor) conclude(t *tracked, now time.Time) {
 func (m *Monitor) tell() {
 	events := m.events
 	m.events = nil
+	if slices.ContainsFunc(events, func(e Event) bool { return e.Type == Proven || e.Type == VerdictChanged }) {
+		close(m.changed)
+		m.changed = make(chan struct{})
+	}
 	m.mu.Unlock()
 	for _, e := range events {
 		logEvent(m.log, e)

@@ -13,11 +13,13 @@ import (
 // server was read at resourceVersion rv; once the store has reached rv, the
 // cache holds every change committed before at.
 type proof struct {
-	at     time.Time
-	rv     string
-	due    time.Time // overdue after this
-	limit  time.Time // due is never after this, however often the stream is renewed
-	stream uint64    // the stream whose bookmark is waited for
+	at       time.Time
+	rv       string
+	due      time.Time // overdue after this
+	limit    time.Time // due is never after this, however often the stream is renewed
+	stream   uint64    // the stream whose bookmark is waited for
+	answered time.Time // when rv came
+	renewed  bool      // a watch was renewed to bring it
 	// elsewhere: read over another connection than the stream's, so perhaps from
 	// another API server, whose watch cache is not the one that had to catch up.
 	elsewhere bool
@@ -30,7 +32,7 @@ const longestProof = bookmarkLatest + verifySlack
 // newProof dates a proof whose answer came at answered, and which has to be
 // reached within wait at the latest.
 func newProof(at, answered time.Time, rv string, p phase, stream uint64, wait time.Duration) *proof {
-	pr := &proof{at: at, rv: rv, limit: answered.Add(wait)}
+	pr := &proof{at: at, rv: rv, answered: answered, limit: answered.Add(wait)}
 	pr.await(answered, p, stream)
 	return pr
 }

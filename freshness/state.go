@@ -33,6 +33,9 @@ type state struct {
 	read      readState
 	readErr   error
 
+	wanted time.Time // everything up to then has to be proven at once; zero: nothing is asked for
+	owed   owed      // what this process has written, and not seen yet
+
 	bookmarks   bool // this informer has been seen to move in a bookmark's window
 	noBookmarks bool // a watch ended on time without the bookmark it owed
 	wentBack    bool // the last read was older than the store: to be confirmed
@@ -91,7 +94,7 @@ const (
 
 // counters only grow.
 type counters struct {
-	reads, failedReads, proofs, doubts uint64
+	reads, failedReads, proofs, doubts, renewals uint64
 	cures, provenCures                 [len(rungNames)]uint64
 }
 
@@ -100,6 +103,7 @@ func (c *counters) add(o counters) {
 	c.failedReads += o.failedReads
 	c.proofs += o.proofs
 	c.doubts += o.doubts
+	c.renewals += o.renewals
 	for r := range c.cures {
 		c.cures[r] += o.cures[r]
 		c.provenCures[r] += o.provenCures[r]
@@ -124,7 +128,10 @@ func (s *state) step(o observation) []action {
 	}
 	s.follow(o)
 	s.settle(o)
-	acts := append(s.ask(o), s.heal(o)...)
+	s.collect(o)
+	acts := s.hurry(o)
+	acts = append(acts, s.ask(o)...)
+	acts = append(acts, s.heal(o)...)
 	s.blame(o)
 	return acts
 }
@@ -163,6 +170,7 @@ func (s *state) forgive(now time.Time, gap, wall time.Duration) {
 	if s.pending != nil {
 		s.pending.postpone(late)
 	}
+	s.owed.postpone(late)
 	if d := s.doubt; d != nil {
 		d.since = d.since.Add(late)
 		if !d.blamed.IsZero() {

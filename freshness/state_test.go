@@ -427,8 +427,8 @@ func TestOptions(t *testing.T) {
 		want string
 	}{
 		{"zero", Options{}, ""},
-		{"short staleness", Options{MaxStaleness: 75*time.Second - 1}, "freshness: Options.MaxStaleness is 1m14.999999999s, but must be at least 1m15s (bookmarks come about once a minute)"},
-		{"negative", Options{MaxStaleness: -1}, "freshness: Options.MaxStaleness is -1ns, but must be at least 1m15s (bookmarks come about once a minute)"},
+		{"short staleness", Options{MaxStaleness: MinMaxStaleness - 1}, "freshness: Options.MaxStaleness is 14.999999999s, but must be at least 15s (a watch has to be renewed and to prove itself in that time)"},
+		{"negative", Options{MaxStaleness: -1}, "freshness: Options.MaxStaleness is -1ns, but must be at least 15s (a watch has to be renewed and to prove itself in that time)"},
 		{"long staleness moves the default of FailAfter", Options{MaxStaleness: time.Hour}, ""},
 		{"liveness before cures", Options{FailAfter: time.Minute}, "freshness: Options.FailAfter is 1m0s, but must be at least 1m15s (MaxStaleness, so that cures come first)"},
 		{"sync", Options{SyncTimeout: time.Millisecond}, "freshness: Options.SyncTimeout is 1ms, but must be at least 1s (an initial list takes time)"},

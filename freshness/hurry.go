@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: The Freshwatch Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package freshness
+
+import (
+	"slices"
+	"time"
+)
+
+// want asks for a proof that the cache holds everything committed before at.
+func (s *state) want(at time.Time) { s.wanted = latest(s.wanted, at) }
+
+// wantsMore tells whether a proof is asked for that is not there yet.
+func (s *state) wantsMore() bool { return s.wanted.After(s.freshAsOf) }
+
+// period is how old a proof may get before another is begun, bookmark or not, so
+// that a renewed watch can still bring it within MaxStaleness.
+func (s *state) period() time.Duration { return s.maxStaleness - renewalTime - verifySlack }
+
+// hurry brings a proof forward that somebody waits for, or that a MaxStaleness
+// shorter than the bookmarks' period needs. It is begun at once, and a quiet
+// informer's watch is renewed to have its bookmark within seconds. That is no
+// suspicion; one begins when that bookmark is overdue, too.
+func (s *state) hurry(o observation) []action {
+	if !s.wantsMore() && s.period() < bookmarkLatest && !s.freshAsOf.IsZero() && s.bound(o.now) >= s.period() {
+		s.want(o.now)
+	}
+	if !s.wantsMore() || s.doubt != nil {
+		return nil
+	}
+	p := s.pending
+	if p == nil || p.at.Before(s.wanted) {
+		p = s.newer
+	}
+	switch {
+	case p == nil || p.at.Before(s.wanted):
+		if !s.reading && s.read == readOK {
+			s.readSoon = o.now // after a failed read the next keeps its distance, whoever waits
+		}
+		return nil
+	case p.renewed, o.now.Sub(p.answered) < s.tick, !o.stream.open, o.stream.listing, s.opening(o), !slices.Contains(s.cures, Resume):
+		return nil // on its way, perhaps with the next event; or not to be hurried
+	}
+	if p == s.newer {
+		s.pending, s.newer = p, nil // the older one is proven with it
+	}
+	p.renewed = true
+	p.limit = o.now.Add(patience(Resume) + renewalTime)
+	p.due = p.limit
+	s.counters.renewals++
+	return []action{{kind: actCure, rung: Resume}}
+}

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The Freshwatch Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package freshness
+
+import "time"
+
+// owedPatience is how long the event of a write of this process's own may take.
+// kube-apiserver delivers it within milliseconds; the rest is for one that is
+// busy, and for a client that reads slowly.
+const owedPatience = 5 * time.Second
+
+// owed is the oldest write of this process whose event has not come. It is no
+// proof, since nobody knows what else was committed before it, but it is owed:
+// its absence is a reason to look.
+type owed struct {
+	rv    string
+	since time.Time // zero: nothing is owed
+}
+
+func (w *owed) postpone(d time.Duration) {
+	if !w.since.IsZero() {
+		w.since = w.since.Add(d)
+	}
+}
+
+// owe notes that the event of a write, or a later one, has to come. Only the
+// oldest is remembered: its absence says all that later ones could.
+func (s *state) owe(now time.Time, rv string) {
+	if s.owed.since.IsZero() && comparableRV(rv) {
+		s.owed = owed{rv: rv, since: now}
+	}
+}
+
+// collect looks whether the stream has brought what is owed, and suspects it if
+// that is late. Such a doubt has no moment of its own: cleared, it proves nothing
+// more than was proven.
+func (s *state) collect(o observation) {
+	w := s.owed
+	switch {
+	case w.since.IsZero():
+		return
+	case reached(o.reflected, w.rv):
+		s.owed = owed{}
+		return
+	case s.doubt != nil || o.now.Sub(w.since) < owedPatience || !o.stream.open || s.opening(o):
+		return
+	}
+	s.owed = owed{}
+	s.counters.doubts++
+	s.doubt = &doubt{
+		since: o.now, proof: proof{at: s.freshAsOf, rv: w.rv}, ladder: newLadder(), nextProbe: o.now,
+		// A stream that was there when the write was made, and still is, has lost it.
+		conclusive: !o.stream.answered.IsZero() && o.stream.answered.Before(w.since),
+	}
+}
