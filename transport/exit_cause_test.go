@@ -110,7 +110,7 @@ func TestNoSecretIsTold(t *testing.T) {
 				if tt.header != "" {
 					req.Header.Set("Authorization", tt.header)
 				}
-				u.observe(req, http.StatusUnauthorized, time.Time{})
+				u.observe(req, http.StatusUnauthorized, time.Time{}, nil)
 				synctest.Wait()
 
 				texts := map[string]string{"log": strings.Join(s.lines, "\n"), "termination message": s.terminationMessage(), "hook": strings.Join(s.said, "\n")}

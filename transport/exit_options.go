@@ -32,14 +32,20 @@ const (
 // and ends the row of 401s. So does a 401 to a newer token of the token file,
 // which begins a row of its own. Errors, 407 and 5xx change nothing.
 //
+// Before the process ends, the API server itself is asked, by a GET of /api with
+// the same credential: an aggregated API behind it can answer 401 by itself, while
+// nothing else is asked for. Only a 401 to that too leads to the exit. A success
+// ends the row; after an error, 407 or 5xx, or 10s without an answer, a later 401
+// asks again, 10s after the last question at the earliest.
+//
 // The process ends at a 401, never on a timer: at most After and twice the
 // longest time between two of its requests past the first 401, or at the first
-// 401 over a new connection, if that comes later.
+// 401 over a new connection, if that comes later. The question takes what one
+// request takes, and is repeated as above.
 //
-// Two things cannot be told from a dead credential, and end the process as
-// well: an aggregated API that answers 401 by itself while nothing else is asked
-// for, and, in a config whose tokens come from an exec plugin, an auth provider
-// or a WrapTransport, somebody else's token in a copy of the config.
+// What cannot be told from a dead credential ends the process as well: in a config
+// whose tokens come from an exec plugin, an auth provider or a WrapTransport,
+// somebody else's token in a copy of the config.
 type ExitOptions struct {
 	// After is how long 401s have to go on without a success. No silence between
 	// two of them counts for more than half of it, so that a paused process does
@@ -50,15 +56,17 @@ type ExitOptions struct {
 
 	// MinResponses is how many 401s it takes. One of them has to come over a
 	// connection that was opened after the first, since they can be the fault of a
-	// single API server behind a load balancer; nobody knows of connections where
-	// rest.Config.Transport is set, and none is asked for. Fewer than 3 make no
+	// single API server behind a load balancer; while there are 401s, new ones are
+	// opened again and again, with ever longer pauses. Nobody knows of connections
+	// where rest.Config.Transport is set, and none is asked for. Fewer than 3 make no
 	// difference, because of what silence counts for.
 	//
 	// Defaults to 3. At least 1.
 	MinResponses int
 
 	// Immediate makes the first 401 end the process, whatever After and
-	// MinResponses say.
+	// MinResponses say, and without asking the API server to confirm it: also the
+	// first from an aggregated API, or from one API server of several.
 	Immediate bool
 
 	// TerminationLog is the file that gets the reason, which `kubectl describe pod`

@@ -227,7 +227,7 @@ func TestExitBlocksNobody(t *testing.T) {
 		}
 		began := time.Now()
 		for range 3 {
-			u.observe(newTestRequest(t, testAPI, "mine"), http.StatusUnauthorized, time.Time{})
+			u.observe(newTestRequest(t, testAPI, "mine"), http.StatusUnauthorized, time.Time{}, nil)
 		}
 		synctest.Wait()
 		s.wantSaid("hook")
@@ -237,7 +237,7 @@ func TestExitBlocksNobody(t *testing.T) {
 		u.shutdown() // which the hook may have brought about: the exit goes on
 		close(release)
 		synctest.Wait()
-		u.observe(newTestRequest(t, testAPI, "mine"), http.StatusUnauthorized, time.Time{})
+		u.observe(newTestRequest(t, testAPI, "mine"), http.StatusUnauthorized, time.Time{}, nil)
 		time.Sleep(time.Hour)
 		s.wantSaid("hook", "exit 1")
 	})

@@ -52,7 +52,7 @@ func (r *roundTripper) WrappedRoundTripper() http.RoundTripper { return r.next }
 
 // RoundTrip implements http.RoundTripper.
 func (r *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
-	if r.unauthorized.wantsFresh() {
+	if r.unauthorized.wantsFresh() && req.Header.Get("Upgrade") == "" {
 		// Whatever connection it is sent on, the next request dials a new one.
 		clone := *req
 		clone.Close = true
@@ -71,7 +71,7 @@ func (r *roundTripper) plain(req *http.Request) (*http.Response, error) {
 	if !r.unauthorized.suspects() {
 		resp, err := r.next.RoundTrip(req)
 		if err == nil {
-			r.unauthorized.observe(req, resp.StatusCode, time.Time{})
+			r.observe(req, resp, nil)
 		}
 		return resp, err
 	}
@@ -80,7 +80,7 @@ func (r *roundTripper) plain(req *http.Request) (*http.Response, error) {
 		GotConn: func(info httptrace.GotConnInfo) { conn.Store(r.dialer.find(info.Conn)) },
 	})))
 	if err == nil {
-		r.unauthorized.observe(req, resp.StatusCode, openedAt(conn.Load()))
+		r.observe(req, resp, conn.Load())
 	}
 	return resp, err
 }
@@ -112,14 +112,17 @@ func (r *roundTripper) guarded(req *http.Request, c call) (*http.Response, error
 		return nil, s.refused(reason, err)
 	}
 	s.answer(resp)
-	r.unauthorized.observe(req, resp.StatusCode, openedAt(s.conn.Load()))
+	r.observe(req, resp, s.conn.Load())
 	resp.Body = &body{ReadCloser: resp.Body, stream: s}
 	return resp, nil
 }
 
-func openedAt(c *connection) time.Time {
-	if c == nil {
-		return time.Time{}
+// observe shows an answer to whoever counts 401s, with the connection it came
+// over; nil: unknown.
+func (r *roundTripper) observe(req *http.Request, resp *http.Response, conn *connection) {
+	var opened time.Time
+	if conn != nil {
+		opened = conn.opened
 	}
-	return c.opened
+	r.unauthorized.observe(req, resp.StatusCode, opened, r.next)
 }

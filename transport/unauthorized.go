@@ -15,7 +15,7 @@ import (
 )
 
 // redialEvery keeps a burst of requests from opening a connection each while the
-// answer over the first new one is awaited.
+// answer over a new one is awaited.
 const redialEvery = 250 * time.Millisecond
 
 // unauthorized counts 401s to a config's own credential and, if it is told to,
@@ -30,6 +30,7 @@ type unauthorized struct {
 	credential *credential
 	row        refusals
 	redialed   time.Time // when wantsFresh last said yes
+	asked      time.Time // when the API server was last asked to confirm
 	stopping   bool
 	stats      unauthorizedStats
 }
@@ -65,9 +66,9 @@ func newUnauthorized(cfg *rest.Config, opts *ExitOptions, clk clock.PassiveClock
 func (u *unauthorized) suspects() bool { return u.suspected.Load() != 0 }
 
 // wantsFresh tells whether the connection of the next request should not be used
-// again, so that the one after it opens another: there are 401s, and none of them
-// came over a connection opened after the first. It says so a few times a second
-// at most.
+// again, so that the one after it opens another, which may lead to another API
+// server. While there are 401s it says so at once, and again whenever their row
+// has grown by half since: 15 times in 90 s, and 8 more in the next half hour.
 func (u *unauthorized) wantsFresh() bool {
 	if !u.suspects() {
 		return false
@@ -75,7 +76,8 @@ func (u *unauthorized) wantsFresh() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	now := u.clock.Now()
-	if u.row.responses == 0 || u.row.fresh > 0 || now.Sub(u.redialed) < redialEvery {
+	pause := max(redialEvery, u.redialed.Sub(u.row.first)/2)
+	if u.row.responses == 0 || now.Sub(u.redialed) < pause {
 		return false
 	}
 	u.redialed = now
@@ -84,11 +86,11 @@ func (u *unauthorized) wantsFresh() bool {
 
 // observe takes the status of an answer, and when the connection that brought it
 // was opened, by the same clock (zero: unknown, which counts as long ago). It
-// never blocks on the exit that it may lead to.
-func (u *unauthorized) observe(req *http.Request, status int, opened time.Time) {
+// never blocks on the exit that it may lead to. next is what sent the request.
+func (u *unauthorized) observe(req *http.Request, status int, opened time.Time, next http.RoundTripper) {
 	switch {
 	case status == http.StatusUnauthorized:
-		u.refuse(req, opened)
+		u.refuse(req, opened, next)
 	case u.suspects() && isSuccess(status):
 		u.accept(req)
 	}
@@ -102,7 +104,7 @@ func isSuccess(status int) bool {
 }
 
 // refuse takes a 401.
-func (u *unauthorized) refuse(req *http.Request, opened time.Time) {
+func (u *unauthorized) refuse(req *http.Request, opened time.Time, next http.RoundTripper) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	whose, token := u.credential.judge(req)
@@ -112,15 +114,61 @@ func (u *unauthorized) refuse(req *http.Request, opened time.Time) {
 	}
 	u.stats.counted++
 	u.suspected.Store(1)
+	now := u.clock.Now()
 	if u.exit == nil {
-		u.row.add(u.clock.Now(), opened, token, 0)
+		u.row.add(now, opened, token, 0)
 		return
 	}
 	o := u.exit.opts
-	u.row.add(u.clock.Now(), opened, token, o.longestSilence())
-	if u.stats.exits == 0 && u.row.proveDead(o, u.connectionsKnown) {
+	u.row.add(now, opened, token, o.longestSilence())
+	switch {
+	case u.stats.exits > 0 || !u.row.proveDead(o, u.connectionsKnown):
+	case o.Immediate:
 		u.stats.exits = 1
 		go u.exit.run(u.credential.causeOf(&u.row, req.Header.Get("Authorization")))
+	case now.Sub(u.asked) >= confirmTimeout:
+		u.asked = now
+		go u.confirm(u.credential.confirmationOf(req, next), u.row)
+	}
+}
+
+// confirm asks the API server itself, and ends the process or the row of 401s by
+// what it says. Without an answer the row stands, for a later 401 to ask again.
+func (u *unauthorized) confirm(c confirmation, row refusals) {
+	status, err := c.ask()
+	switch {
+	case err == nil && status == http.StatusUnauthorized:
+		if cause, ok := u.condemn(row, c.request.Header.Get("Authorization")); ok {
+			u.exit.run(cause)
+		}
+	case err == nil && isSuccess(status):
+		u.acquit(row)
+		u.exit.log.Info("No exit: there are 401s, but the API server itself accepts the credential. Something behind it does not",
+			"since", row.first.UTC().Format(time.RFC3339), "responses", row.responses)
+	default:
+		u.exit.log.Info("No exit yet: there are 401s, but the API server cannot be asked whether they are its own",
+			"since", row.first.UTC().Format(time.RFC3339), "responses", row.responses, "status", status, "err", err)
+	}
+}
+
+// condemn tells whether the process is to end after the API server has confirmed
+// a row of 401s: unless that has ended meanwhile, or the process is about to end.
+func (u *unauthorized) condemn(row refusals, authorization string) (Unauthorized, bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.stats.exits > 0 || !u.row.continues(row) {
+		return Unauthorized{}, false
+	}
+	u.stats.exits = 1
+	return u.credential.causeOf(&u.row, authorization), true
+}
+
+// acquit ends a row of 401s that did not come from the API server.
+func (u *unauthorized) acquit(row refusals) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.row.continues(row) {
+		u.forget()
 	}
 }
 

@@ -85,13 +85,14 @@ type history struct {
 	u     *unauthorized
 	clock *clocktesting.FakePassiveClock
 	file  string
+	api   http.RoundTripper // says what the API server itself thinks; default: 401
 	exits []time.Duration
 }
 
 // newHistory must run in a bubble: exits happen in goroutines of their own.
 func newHistory(t *testing.T, cfg *rest.Config, opts *ExitOptions) *history {
 	t.Helper()
-	h := &history{t: t, clock: clocktesting.NewFakePassiveClock(dawn), file: cfg.BearerTokenFile}
+	h := &history{t: t, clock: clocktesting.NewFakePassiveClock(dawn), file: cfg.BearerTokenFile, api: says(http.StatusUnauthorized)}
 	if opts != nil {
 		complete := *opts
 		complete.TerminationLog = filepath.Join(t.TempDir(), "termination-log")
@@ -118,7 +119,7 @@ func (h *history) play(all []seen) {
 		if s.as != "" {
 			req.Header.Set(transport.ImpersonateUserHeader, s.as)
 		}
-		h.u.observe(req, cmp.Or(s.status, http.StatusUnauthorized), dawn.Add(s.opened))
+		h.u.observe(req, cmp.Or(s.status, http.StatusUnauthorized), dawn.Add(s.opened), h.api)
 		synctest.Wait()
 	}
 }
@@ -369,11 +370,16 @@ func TestWantsFresh(t *testing.T) {
 			{250*ms - 1, nil, false, "a new connection is on its way"},
 			{250 * ms, nil, true, "it seems not to have come"},
 			{600 * ms, then(old(600 * ms)), true, "the old one again"},
-			{900 * ms, then(fresh(900 * ms)), false, "a new one has been refused"},
-			{5000 * ms, nil, false, "and that stands"},
-			{5001 * ms, then(ok(5001 * ms)), false, "all is well again"},
-			{5001 * ms, then(old(5001 * ms)), true, "another row wants another connection"},
-			{5002 * ms, then(ok(5002*ms), old(5002*ms)), true, "and does not wait for what the last one asked for"},
+			{900*ms - 1, then(fresh(900*ms - 1)), false, "a new one has been refused"},
+			{900 * ms, nil, true, "but the one after it may lead to another API server"},
+			{1350*ms - 1, nil, false, "with ever longer pauses: half of the row"},
+			{1350 * ms, nil, true, "after which another is asked for"},
+			{60000 * ms, nil, true, "late, where there are few requests"},
+			{90000*ms - 1, nil, false, "and then the row has to grow by half again"},
+			{90000 * ms, nil, true, "which it has"},
+			{90001 * ms, then(ok(90001 * ms)), false, "all is well again"},
+			{90001 * ms, then(old(90001 * ms)), true, "another row wants another connection"},
+			{90002 * ms, then(ok(90002*ms), old(90002*ms)), true, "and does not wait for what the last one asked for"},
 		} {
 			h.clock.SetTime(dawn.Add(step.at))
 			h.play(step.seen)
@@ -393,8 +399,8 @@ func TestConcurrentUse(t *testing.T) {
 				for range 500 {
 					h.clock.SetTime(h.clock.Now().Add(time.Second))
 					h.u.wantsFresh()
-					h.u.observe(newTestRequest(t, testAPI, "mine"), http.StatusUnauthorized, h.clock.Now())
-					h.u.observe(newTestRequest(t, testAPI, "theirs"), http.StatusOK, time.Time{})
+					h.u.observe(newTestRequest(t, testAPI, "mine"), http.StatusUnauthorized, h.clock.Now(), h.api)
+					h.u.observe(newTestRequest(t, testAPI, "theirs"), http.StatusOK, time.Time{}, h.api)
 					h.u.snapshot()
 				}
 			})
@@ -421,9 +427,9 @@ func TestHealthyPathIsFree(t *testing.T) {
 		if u.wantsFresh() || u.suspects() {
 			t.Error("suspects a working credential")
 		}
-		u.observe(req, http.StatusOK, time.Time{})
-		u.observe(req, http.StatusForbidden, time.Time{})
-		u.observe(req, http.StatusInternalServerError, time.Time{})
+		u.observe(req, http.StatusOK, time.Time{}, nil)
+		u.observe(req, http.StatusForbidden, time.Time{}, nil)
+		u.observe(req, http.StatusInternalServerError, time.Time{}, nil)
 	})
 	if got != 0 {
 		t.Errorf("%v allocations, want none", got)
@@ -440,7 +446,7 @@ func BenchmarkUnauthorizedHealthy(b *testing.B) {
 		if u.wantsFresh() {
 			b.Fatal("suspects a working credential")
 		}
-		u.observe(req, http.StatusOK, time.Time{})
+		u.observe(req, http.StatusOK, time.Time{}, nil)
 	}
 }
 
