@@ -57,7 +57,8 @@ type tripper func(*http.Request) (*http.Response, error)
 func (f tripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
 // A transport of the user's own is used, and the rules for watches hold on it: a bounded timeout, and an end that
-// client-go resumes from. Without Wrap it has neither, or this test would show nothing.
+// client-go resumes from. Without Wrap it has neither, or this test would show nothing. The transport's body is closed in
+// both.
 func TestCustomTransport(t *testing.T) {
 	broken := errors.New("connection torn")
 	for _, f := range []flavour{{}, {wrapped: true}} {
@@ -68,10 +69,14 @@ func TestCustomTransport(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var timeout string
+				var closed bool
 				custom := tripper(func(req *http.Request) (*http.Response, error) {
 					timeout = req.URL.Query().Get("timeoutSeconds")
-					body := io.MultiReader(bytes.NewReader([]byte("event")), readerFunc(func([]byte) (int, error) { return 0, broken }))
-					return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(body), Request: req}, nil
+					body := customBody{
+						Reader: io.MultiReader(bytes.NewReader([]byte("event")), readerFunc(func([]byte) (int, error) { return 0, broken })),
+						close:  func() { closed = true },
+					}
+					return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: body, Request: req}, nil
 				})
 				client := f.client(t, &rest.Config{Host: "http://api.test", Transport: custom})
 				_, body, err := try(t, client, "http://api.test/api/v1/pods?watch=true&timeoutSeconds=600")
@@ -81,6 +86,9 @@ func TestCustomTransport(t *testing.T) {
 				if kept := timeout == "600"; kept == f.wrapped {
 					t.Errorf("the server was asked for timeoutSeconds=%s", timeout)
 				}
+				if !closed {
+					t.Error("the transport's body is still open")
+				}
 			})
 		})
 	}
@@ -89,3 +97,13 @@ func TestCustomTransport(t *testing.T) {
 type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+type customBody struct {
+	io.Reader
+	close func()
+}
+
+func (b customBody) Close() error {
+	b.close()
+	return nil
+}
