@@ -16,6 +16,9 @@
 //     through the informer's own List, and resumes or relists the one that is not.
 //     It plugs into controller-runtime without importing it, and works with
 //     client-go alone.
+//   - transport guards the connections below: PINGs for each rest.Config, bounded
+//     watches and lists, ends after which informers resume, a diagnosed exit when the
+//     token is dead.
 //   - testing/controlplane starts a real etcd and kube-apiserver from a Go test.
 //   - testing/faultproxy makes real faults on command, between client and API
 //     server and between API server and etcd.
@@ -24,8 +27,6 @@
 //
 // Planned, and not there yet:
 //
-//   - transport, for the connections below the watches: PING settings for each
-//     rest.Config, bounded watches and lists, a diagnosed exit when the token is dead.
 //   - watchcanary, a write on a Lease that the process must see come back.
 //   - reconcile, for what happens after the cache: deadlines, wedged workers,
 //     generation lag.

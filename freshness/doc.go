@@ -46,6 +46,14 @@
 // strings per informer twice a second; an event costs no goroutine, channel or
 // allocation more than without.
 //
+// # On demand
+//
+// [Monitor.EnsureFresh] returns once a kind's cache is proven for a moment of the
+// caller's choice, for decisions that must not rest on old data. A MaxStaleness
+// below 75 s proves that often by itself, and costs more requests. [Monitor.Wrote]
+// takes note of the program's own writes, whose events the stream owes: without
+// one within 5 s, it is suspected.
+//
 // The rules are in verdict.go, as pure functions.
 //
 // # Limits

@@ -23,11 +23,16 @@ import (
 
 	"github.com/freshwatch/freshwatch/freshness"
 	"github.com/freshwatch/freshwatch/testing/freshtest"
+	"github.com/freshwatch/freshwatch/transport"
 )
 
-// With controller-runtime: every informer of the manager's cache is guarded,
-// whoever asks for it.
+// With controller-runtime: every connection of the manager's clients and every
+// informer of its cache is guarded, whoever asks for it.
 func newManager(cfg *rest.Config) (ctrl.Manager, error) {
+	guard, err := transport.Wrap(cfg, transport.Options{}) // before anything is made from cfg
+	if err != nil {
+		return nil, err
+	}
 	monitor, err := freshness.New(freshness.Options{Logger: ctrl.Log.WithName("freshness")})
 	if err != nil {
 		return nil, err
@@ -45,7 +50,8 @@ func newManager(cfg *rest.Config) (ctrl.Manager, error) {
 	if err := mgr.AddHealthzCheck("freshness", monitor.Check); err != nil { // liveness, never readiness
 		return nil, err
 	}
-	return mgr, metrics.Registry.Register(monitor) // controller-runtime/pkg/metrics
+	metrics.Registry.MustRegister(guard, monitor) // controller-runtime/pkg/metrics
+	return mgr, nil
 }
 
 // With client-go alone: NewInformer takes the place of

@@ -95,7 +95,7 @@ const (
 // counters only grow.
 type counters struct {
 	reads, failedReads, proofs, doubts, renewals uint64
-	cures, provenCures                 [len(rungNames)]uint64
+	cures, provenCures                           [len(rungNames)]uint64
 }
 
 func (c *counters) add(o counters) {
