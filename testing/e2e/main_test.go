@@ -20,7 +20,8 @@ import (
 	"github.com/freshwatch/freshwatch/testing/freshtest"
 )
 
-// TestMain plays the other process when a test asks for one, see helper_test.go.
+// TestMain plays the other process when a test asks for one, see helper_test.go
+// and transport_helpers_podprocess_test.go.
 func TestMain(m *testing.M) {
 	// What informers have to say about the faults is no news here.
 	klog.SetLogger(logr.Discard())
@@ -28,6 +29,12 @@ func TestMain(m *testing.M) {
 	freshtest.PrepareBubbles()
 	if job := os.Getenv(helperJob); job != "" {
 		playHelper(job)
+		return
+	}
+	if job := os.Getenv(podJob); job != "" {
+		if err := playPod(job); err != nil {
+			os.Exit(fail(err))
+		}
 		return
 	}
 	// controller-runtime 0.25 filters the watches of metadata-only informers
