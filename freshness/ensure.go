@@ -44,7 +44,7 @@ func (e *NotFreshError) Error() string {
 }
 
 // Is makes it an ErrNotFresh.
-func (e *NotFreshError) Is(target error) bool { return target == ErrNotFresh } //nolint:errorlint // a sentinel's identity is the question
+func (e *NotFreshError) Is(target error) bool { return target == ErrNotFresh }
 
 // Unwrap returns the cause.
 func (e *NotFreshError) Unwrap() error { return e.Cause }
@@ -109,6 +109,24 @@ func (m *Monitor) ensure(of Informer, moment time.Time) (<-chan struct{}, *Statu
 		return nil, nil, fmt.Errorf("%w: %v (monitored: %s)", ErrNotMonitored, of, m.names())
 	}
 	return m.changed, late, nil
+}
+
+// StatusOf returns the status of a kind: of all informers that match (see
+// EnsureFresh), the one whose newest proof is oldest. It tells whether there is
+// one, and does no I/O.
+func (m *Monitor) StatusOf(of Informer) (st Status, found bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.clock.Now()
+	for _, t := range m.informers {
+		if !of.covers(t.name()) || t.informer.IsStopped() {
+			continue
+		}
+		if s := t.status(now); !found || s.FreshAsOf.Before(st.FreshAsOf) {
+			st, found = s, true
+		}
+	}
+	return st, found
 }
 
 // names lists what is monitored. The caller holds the lock.

@@ -35,7 +35,7 @@ type call struct {
 // port-forward, proxy) and requests by name are neither list nor watch, whatever
 // their query says, as in kube-apiserver.
 func classify(req *http.Request) call {
-	if req.Method != http.MethodGet {
+	if req.Method != http.MethodGet || req.Header.Get("Upgrade") != "" { // such as a watch over WebSocket
 		return call{}
 	}
 	p, ok := apipath.Parse(req.URL.Path)

@@ -34,7 +34,7 @@ func (e *ListStalledError) Error() string {
 }
 
 // Is makes it an ErrListStalled.
-func (e *ListStalledError) Is(target error) bool { return target == ErrListStalled } //nolint:errorlint // a sentinel's identity is the question
+func (e *ListStalledError) Is(target error) bool { return target == ErrListStalled }
 
 // Timeout implements net.Error.
 func (e *ListStalledError) Timeout() bool { return true }

@@ -52,7 +52,8 @@ const (
 // kept to within two seconds.
 type Options struct {
 	// ReadIdleTimeout is after how long without any frame on an HTTP/2 connection a
-	// PING is sent. On HTTP/1.1 it is after how long TCP keep-alive probes begin.
+	// PING is sent. On HTTP/1.1 it is after how long TCP keep-alive probes begin, also
+	// on connections that the config's own Dial made.
 	//
 	// Defaults to 10s. At least 1s, and with PingTimeout below MaxWatch.
 	ReadIdleTimeout time.Duration

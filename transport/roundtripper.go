@@ -63,7 +63,7 @@ func (r *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 		return r.plain(req)
 	}
 	watchnote.Tell(req.Context(), r.bound(&c))
-	return r.guarded(req, c)
+	return r.guarded(req, c) //nolint:contextcheck // its context is made from the request's own
 }
 
 // plain sends a request that has no deadlines of ours.
@@ -99,8 +99,8 @@ func (r *roundTripper) guarded(req *http.Request, c call) (*http.Response, error
 	if c.kind == watch {
 		req = withTimeout(req, c.timeout)
 	}
-	s := r.begin(req.Context(), c)
-	resp, err := r.next.RoundTrip(req.WithContext(s.ctx)) //nolint:contextcheck // made from the request's own
+	s := r.begin(req, c)
+	resp, err := r.next.RoundTrip(req.WithContext(s.ctx))
 	r.metrics.waited(c.kind, r.clock.Since(s.began))
 	if err != nil {
 		reason := s.why(err)

@@ -24,6 +24,7 @@ type stream struct {
 	owner  *Transport
 	caller context.Context //nolint:containedctx // the request's own: tells whose end it is
 	ctx    *streamctx.Context
+	cancel <-chan struct{} // the request's own, by which http.Client.Timeout ends it too; nil: none
 	began  time.Time
 	status atomic.Int32 // of the response; 0: none yet
 
@@ -45,9 +46,10 @@ type stream struct {
 }
 
 // begin opens the books on a list or watch.
-func (t *Transport) begin(ctx context.Context, c call) *stream {
-	now := t.clock.Now()
+func (t *Transport) begin(req *http.Request, c call) *stream {
+	ctx, now := req.Context(), t.clock.Now()
 	s := &stream{call: c, owner: t, caller: ctx, began: now, start: now, quiet: now}
+	s.cancel = req.Cancel //nolint:staticcheck // http.Client uses it
 	// The trace lies below, so that net/http's own context is a direct child of
 	// this one, and needs no goroutine.
 	s.ctx = streamctx.New(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
@@ -114,7 +116,7 @@ func (s *stream) why(err error) EndReason {
 		return EndedStatus
 	case errors.Is(err, io.EOF):
 		return EndedServer
-	case s.caller.Err() != nil:
+	case s.callerEnded():
 		return EndedClient
 	case conn != nil && conn.recycled.Load():
 		return EndedRecycled
@@ -122,6 +124,16 @@ func (s *stream) why(err error) EndReason {
 		return EndedPing
 	}
 	return EndedConnection
+}
+
+// callerEnded tells whether whoever made the request has ended it.
+func (s *stream) callerEnded() bool {
+	select {
+	case <-s.cancel:
+		return true
+	default:
+		return s.caller.Err() != nil
+	}
 }
 
 // failed tells whether the response is an error.

@@ -402,7 +402,7 @@ func TestListDeadline(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := &fakeServer{hold: make(chan struct{})}
 			start := time.Now()
-			_, err := fetch(t, f.guard(t, transport.Options{}), "/api/v1/namespaces/a/pods") //nolint:bodyclose // there is none
+			_, err := fetch(t, f.guard(t, transport.Options{}), "/api/v1/namespaces/a/pods")
 			checkStalled(t, err, 0, time.Since(start))
 		})
 	})
@@ -554,7 +554,7 @@ func TestHeaderDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeServer{hold: make(chan struct{})}
 		start := time.Now()
-		_, err := fetch(t, f.guard(t, transport.Options{}), "/api/v1/pods?watch=true&resourceVersion=5") //nolint:bodyclose // there is none
+		_, err := fetch(t, f.guard(t, transport.Options{}), "/api/v1/pods?watch=true&resourceVersion=5")
 		var timeout interface{ Timeout() bool }
 		if !errors.As(err, &timeout) || !timeout.Timeout() {
 			t.Errorf("error %v, want a time-out", err)
