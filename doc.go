@@ -19,6 +19,8 @@
 //   - transport guards the connections below: PINGs for each rest.Config, bounded
 //     watches and lists, ends after which informers resume, a diagnosed exit when the
 //     token is dead.
+//   - freshclient puts the monitor under controller-runtime's clients: writes as
+//     evidence, and reads gated on freshness.
 //   - testing/controlplane starts a real etcd and kube-apiserver from a Go test.
 //   - testing/faultproxy makes real faults on command, between client and API
 //     server and between API server and etcd.
