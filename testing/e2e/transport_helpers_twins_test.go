@@ -37,7 +37,7 @@ type twins struct {
 func newTwins(t *testing.T, opts transport.Options) *twins {
 	t.Helper()
 	p := sharedPlane.get(t)
-	tw := newTwinsIn(t, p, p.namespace(t, word(t.Name())), opts)
+	tw := newTwinsIn(t, p, p.namespace(t, "twins"), opts)
 	for i := range population {
 		tw.put(t, fmt.Sprintf("object-%d", i), before)
 	}
@@ -82,11 +82,12 @@ func (tw *twins) startSynced(t *testing.T, as reader) {
 
 func (tw *twins) both() []*twin { return []*twin{tw.wrapped, tw.stock} }
 
-// edit changes the object whose colors the twins report.
+// edit changes the object whose colors the twins report, and returns when it began to.
 func (tw *twins) edit(t *testing.T, color string) time.Time {
 	t.Helper()
+	moment := time.Now()
 	tw.put(t, edited, color)
-	return time.Now()
+	return moment
 }
 
 // checkSame waits until both informers hold what the server holds.

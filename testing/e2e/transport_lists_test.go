@@ -104,7 +104,7 @@ func TestTransportFailsListThatStops(t *testing.T) {
 func TestTransportLetsSlowFillingsFinish(t *testing.T) {
 	realServerTest(t)
 	p := sharedPlane.get(t)
-	ns, n := p.namespace(t, word(t.Name())), manyObjects(t)
+	ns, n := p.namespace(t, "twins"), manyObjects(t)
 	p.fill(t, ns, 0, n)
 	t.Run("list", func(t *testing.T) {
 		t.Parallel()
@@ -140,16 +140,28 @@ func fillByList(t *testing.T, tw *twins, n int) {
 	})
 }
 
-// fillByWatch takes longer than a watch may, and would have to begin anew.
+// fillByWatch takes longer than a watch may, and would have to begin anew. Past
+// that moment, the lines hesitate.
 func fillByWatch(t *testing.T, tw *twins, n int) {
 	t.Helper()
-	const bound, takes = transport.MinMaxWatch, transport.MinMaxWatch + 15*time.Second
+	const (
+		bound      = transport.MinMaxWatch
+		takes      = bound + 15*time.Second
+		hesitation = 6 * time.Second
+	)
 	size := tw.watchListSize(t)
+	var lines []*faultproxy.TCP
 	for _, w := range tw.both() {
-		tw.slowLine(t, w, size/int64(takes/time.Second))
+		lines = append(lines, tw.slowLine(t, w, size/int64(takes/time.Second)))
 	}
 	begin := time.Now()
 	tw.start(t, nil)
+	sleepUntil(t.Context(), begin.Add(bound+3*time.Second))
+	for _, line := range lines {
+		hole := line.Blackhole(faultproxy.Blackhole{})
+		defer hole.Lift()
+		time.AfterFunc(hesitation, hole.Lift)
+	}
 	synced := awaitSync(t, tw, 2*takes+patience)
 
 	checkWhole(t, tw, "watch", n)
