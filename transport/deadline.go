@@ -46,7 +46,7 @@ func (l limits) overdue(now time.Time, p progress) (EndReason, bool) {
 	}
 	age := now.Sub(p.began)
 	switch {
-	case age >= p.timeout+l.grace:
+	case age-p.timeout >= l.grace: // a sum could overflow
 		return EndedAge, true
 	case silence >= l.idle:
 		return EndedIdle, true

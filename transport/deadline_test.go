@@ -4,6 +4,7 @@
 package transport
 
 import (
+	"math"
 	"testing"
 	"time"
 )
@@ -59,5 +60,15 @@ func TestLateness(t *testing.T) {
 		if got := lateness(tt.since); got != tt.want {
 			t.Errorf("lateness(%v) = %v, want %v", tt.since, got, tt.want)
 		}
+	}
+}
+
+// Whoever wants no bound says so with the longest duration there is.
+func TestLongestGraceEndsNothing(t *testing.T) {
+	l := limits{grace: math.MaxInt64, idle: math.MaxInt64}
+	now := time.Unix(1e9, 0)
+	p := progress{kind: watch, answered: true, reading: true, timeout: 150 * time.Second, began: now.Add(-time.Hour), quiet: now.Add(-time.Hour)}
+	if got, yes := l.overdue(now, p); yes {
+		t.Errorf("overdue = %v, want no end", got)
 	}
 }
