@@ -43,7 +43,7 @@ func monitorWith(t *testing.T, states ...func(*tracked)) *Monitor {
 func proven(ago time.Duration) func(*tracked) {
 	return func(t *tracked) {
 		t.state.synced, t.state.freshAsOf = true, epoch.Add(-ago)
-		t.state.counters = counters{reads: 7, proofs: 6, doubts: 1, cures: [3]uint64{2, 1, 0}, provenCures: [3]uint64{1, 1, 0}}
+		t.state.counters = counters{reads: 7, proofs: 6, doubts: 1, cures: [4]uint64{2, 1, 0, 0}, provenCures: [4]uint64{1, 1, 0, 0}}
 	}
 }
 

@@ -38,7 +38,7 @@
 // Where the store has not reached R in time, the monitor asks the API server
 // whether its own watch cache has. If so, the stream is at fault, and a ladder
 // of cures begins: [Resume], which costs one request and sends nothing twice,
-// then [Relist], then [List]. Each is verified within seconds by a short watch,
+// then [Relist], then [List], then, with Options.Connections, [Reconnect]. Each is verified within seconds by a short watch,
 // whose bookmark comes 2 s before its end. If not, the API server is at fault:
 // the verdict is [ControlPlaneStalled] and nothing is cured or restarted.
 //

@@ -33,7 +33,7 @@ func newManager(cfg *rest.Config) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	monitor, err := freshness.New(freshness.Options{Logger: ctrl.Log.WithName("freshness")})
+	monitor, err := freshness.New(freshness.Options{Connections: guard, Logger: ctrl.Log.WithName("freshness")})
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,8 @@ const (
 	reflectorBackoff = 65 * time.Second
 	// insistAfter is how long a stream may take to end once its context has.
 	insistAfter = time.Second
+	// relistMemory is for how long a relist that helped makes the next stall suspect.
+	relistMemory = 5 * time.Minute
 )
 
 // heal climbs the ladder while a doubt lasts. Nothing is cured before the API
@@ -64,7 +66,7 @@ func (s *state) gaveUp(o observation) bool {
 	if o.stream.short && accepted(o.stream) {
 		d.verifyBy = latest(d.verifyBy, o.stream.answered.Add(patience(Resume)))
 	}
-	cutShort := d.cure == Resume && accepted(o.previous) && o.previous.endedEarly()
+	cutShort := d.cure.resumes() && accepted(o.previous) && o.previous.endedEarly()
 	if !cutShort && o.now.Before(d.verifyBy) {
 		return false
 	}
@@ -121,17 +123,20 @@ func (s *state) insist(o observation) []action {
 	return []action{{kind: actCure, rung: s.lastCure}}
 }
 
-// rungsFor returns the allowed cures that can help: resuming from a
-// resourceVersion that the server no longer knows cannot.
+// rungsFor returns the allowed cures that can help. Resuming from a
+// resourceVersion that the server no longer knows cannot. Where most informers
+// stall together it is the path, and listing everything again, kind by kind, would
+// load it for nothing. Where the stream is dead again soon after a relist, lists
+// work and watches do not, and new connections come before the next relist.
 func (s *state) rungsFor(d *doubt) []Rung {
-	if !d.back {
-		return s.cures
-	}
 	var out []Rung
 	for _, r := range s.cures {
-		if r != Resume {
+		if d.back && !r.resumes() || !d.back && (r.resumes() || !s.crowd) {
 			out = append(out, r)
 		}
+	}
+	if i := slices.Index(out, Reconnect); i > 1 && !s.relisted.IsZero() && d.since.Sub(s.relisted) < relistMemory {
+		out = slices.Insert(slices.Delete(out, i, i+1), 1, Reconnect)
 	}
 	return out
 }

@@ -22,9 +22,12 @@ const (
 	// List is Relist by LIST instead of WatchList, for a stream of initial
 	// events that never ends.
 	List
+	// Reconnect has Options.Connections dial anew, and resumes. It comes last, since
+	// it touches everything that the program does with its connections.
+	Reconnect
 )
 
-var rungNames = [...]string{"resume", "relist", "list"}
+var rungNames = [...]string{"resume", "relist", "list", "reconnect"}
 
 // String returns the rung's name as used in metrics and logs.
 func (r Rung) String() string {
@@ -33,6 +36,10 @@ func (r Rung) String() string {
 	}
 	return rungNames[r]
 }
+
+// resumes tells whether the reflector goes on from where it was, by a short watch
+// that proves the cure.
+func (r Rung) resumes() bool { return r == Resume || r == Reconnect }
 
 // MarshalText implements encoding.TextMarshaler.
 func (r Rung) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
@@ -47,6 +54,8 @@ const (
 	// relistPatience is how long a relist may take to show its first effect: the
 	// reflector's back-off is up to 2 s after a single failure.
 	relistPatience = 20 * time.Second
+	// dialTime is what a new connection may take.
+	dialTime = 5 * time.Second
 )
 
 // ladder holds where an informer is on the rungs.
@@ -77,8 +86,12 @@ func (l *ladder) climb(now time.Time, rungs []Rung) (Rung, bool) {
 
 // patience is how long a cure has to show that it worked.
 func patience(r Rung) time.Duration {
-	if r == Resume {
+	switch r {
+	case Resume:
 		return verifyTimeout + verifySlack
+	case Reconnect:
+		return verifyTimeout + verifySlack + dialTime
+	default:
+		return relistPatience
 	}
-	return relistPatience
 }

@@ -227,8 +227,8 @@ func (l *listerWatcher) end(id uint64, err error) {
 func (l *listerWatcher) cure(r Rung) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.short = r == Resume
-	l.relist = r != Resume
+	l.short = r.resumes()
+	l.relist = !r.resumes()
 	l.refuseInit = l.refuseInit || r == List
 	switch {
 	case l.expire == nil:

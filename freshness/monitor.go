@@ -33,13 +33,14 @@ type Monitor struct {
 	slots   chan struct{}
 	reads   sync.WaitGroup
 
-	mu        sync.Mutex
-	started   bool
-	unwired   time.Time // when to say that no informer was ever made; zero: said, or not needed
-	log       logr.Logger
-	informers []*tracked
-	events    []Event       // to be told once the lock is free
-	changed   chan struct{} // closed, and replaced, when something was proven or a verdict has changed
+	mu          sync.Mutex
+	started     bool
+	reconnected time.Time // when new connections were last asked for
+	unwired     time.Time // when to say that no informer was ever made; zero: said, or not needed
+	log         logr.Logger
+	informers   []*tracked
+	events      []Event       // to be told once the lock is free
+	changed     chan struct{} // closed, and replaced, when something was proven or a verdict has changed
 }
 
 // result is the answer to a read.
@@ -48,6 +49,9 @@ type result struct {
 	kind     actionKind
 	answer   answer
 }
+
+// reconnectGap is for how long new connections serve for every informer.
+const reconnectGap = 30 * time.Second
 
 // errReadTimeout ends a read that takes too long.
 var errReadTimeout = errors.New("no answer in time")
@@ -171,6 +175,7 @@ func (m *Monitor) sweep(ctx context.Context) {
 	m.mu.Lock()
 	now := m.clock.Now()
 	m.sayIfUnwired(now)
+	crowd := m.crowd(now)
 	kept := m.informers[:0]
 	for _, t := range m.informers {
 		if t.informer.IsStopped() {
@@ -180,7 +185,9 @@ func (m *Monitor) sweep(ctx context.Context) {
 		}
 		kept = append(kept, t)
 		t.stopReads(now.Add(-m.opts.ReadTimeout), errReadTimeout)
-		for _, a := range t.state.step(t.look(now)) {
+		o := t.look(now)
+		o.crowd = crowd
+		for _, a := range t.state.step(o) {
 			m.do(ctx, t, a)
 		}
 		m.conclude(t, now)
@@ -188,6 +195,28 @@ func (m *Monitor) sweep(ctx context.Context) {
 	clear(m.informers[len(kept):])
 	m.informers = kept
 	m.tell()
+}
+
+// crowd tells whether most informers, and at least three, are stalled.
+func (m *Monitor) crowd(now time.Time) bool {
+	stalled := 0
+	for _, t := range m.informers {
+		if t.state.verdict(now) == Stalled {
+			stalled++
+		}
+	}
+	return stalled >= 3 && 2*stalled > len(m.informers)
+}
+
+// reconnect asks for new connections, unless that was just done for another
+// informer. The caller holds the lock.
+func (m *Monitor) reconnect() {
+	now := m.clock.Now()
+	if !m.reconnected.IsZero() && now.Sub(m.reconnected) < reconnectGap {
+		return
+	}
+	m.reconnected = now
+	m.reads.Go(func() { m.opts.Connections.Recycle() })
 }
 
 // bequeath hands the counts of an informer that has stopped to another of the
@@ -266,6 +295,9 @@ func (m *Monitor) tell() {
 func (m *Monitor) do(ctx context.Context, t *tracked, a action) {
 	if a.kind == actCure {
 		t.lw.cure(a.rung)
+		if a.rung == Reconnect {
+			m.reconnect()
+		}
 		return
 	}
 	readCtx, cancel := context.WithCancelCause(ctx)

@@ -75,6 +75,10 @@ type Options struct {
 	// Without List, SyncTimeout has no effect.
 	DisabledCures []Rung
 
+	// Connections, if set, is asked for new connections when no other cure has
+	// helped, at most once in 30s for all informers. A *transport.Transport is one.
+	Connections interface{ Recycle() int }
+
 	// Observer, if set, is told of everything that happens to every informer, in
 	// order, from one goroutine. It must return soon: the monitor waits for it.
 	Observer func(Event)
@@ -119,8 +123,8 @@ func (o Options) withDefaults() (Options, error) {
 		return o, fmt.Errorf("freshness: Options.ConcurrentReads is %d, but must be at least 1", o.ConcurrentReads)
 	}
 	for _, r := range o.DisabledCures {
-		if r < Resume || r > List {
-			return o, fmt.Errorf("freshness: Options.DisabledCures holds %v, but the cures are %v, %v and %v", r, Resume, Relist, List)
+		if r < Resume || r > Reconnect {
+			return o, fmt.Errorf("freshness: Options.DisabledCures holds %v, but the cures are %v, %v, %v and %v", r, Resume, Relist, List, Reconnect)
 		}
 	}
 	return o, nil
@@ -128,8 +132,8 @@ func (o Options) withDefaults() (Options, error) {
 
 func (o Options) limits() limits {
 	l := limits{maxStaleness: o.MaxStaleness, syncTimeout: o.SyncTimeout, tick: tick}
-	for _, r := range []Rung{Resume, Relist, List} {
-		if !slices.Contains(o.DisabledCures, r) {
+	for _, r := range []Rung{Resume, Relist, List, Reconnect} {
+		if !slices.Contains(o.DisabledCures, r) && (r != Reconnect || o.Connections != nil) {
 			l.cures = append(l.cures, r)
 		}
 	}

@@ -68,5 +68,8 @@ func (s *state) dismiss(now time.Time) {
 
 func (s *state) proveCure(now time.Time, r Rung) {
 	s.counters.provenCures[r]++
+	if !r.resumes() {
+		s.relisted = now
+	}
 	s.emit(Event{Time: now, Type: CureProven, Cure: r})
 }

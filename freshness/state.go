@@ -38,11 +38,13 @@ type state struct {
 
 	bookmarks   bool // this informer has been seen to move in a bookmark's window
 	noBookmarks bool // a watch ended on time without the bookmark it owed
+	crowd       bool // most informers stall at once
 	wentBack    bool // the last read was older than the store: to be confirmed
 
 	doubt    *doubt
 	lastCure Rung
 	curedAt  time.Time
+	relisted time.Time // when a relist last helped
 	counters counters
 	events   []Event
 }
@@ -75,6 +77,7 @@ type observation struct {
 	stream    streamInfo
 	previous  streamInfo
 	byEvent   func() bool // whether an object in the store has the resourceVersion stored; a walk
+	crowd     bool        // most informers stall at once
 	err       error       // how the last list or watch request failed, if it did
 }
 
@@ -122,7 +125,7 @@ func (s *state) step(o observation) []action {
 	if !o.synced {
 		return s.cutEndlessStream(o)
 	}
-	s.down, s.downErr = readOK, nil
+	s.down, s.downErr, s.crowd = readOK, nil, o.crowd
 	if !o.stream.open && !o.stream.listing && o.err != nil {
 		s.down, s.downErr = classify(o.err), o.err
 	}

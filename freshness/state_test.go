@@ -142,16 +142,48 @@ func TestOverdueProofAsksTheServerFirst(t *testing.T) {
 	}
 }
 
+// noConnections is a way to new connections that nobody asks.
+type noConnections struct{}
+
+func (noConnections) Recycle() int { return 0 }
+
 func TestLadder(t *testing.T) {
-	m := newSim(t, Options{})
+	for _, tt := range []struct {
+		name  string
+		opts  Options
+		crowd bool
+		again bool // a relist has helped a minute ago
+		want  []Rung
+	}{
+		{"by itself", Options{}, false, false, []Rung{Resume, Relist, List}},
+		{"with connections", Options{Connections: noConnections{}}, false, false, []Rung{Resume, Relist, List, Reconnect}},
+		{"again", Options{Connections: noConnections{}}, false, true, []Rung{Resume, Reconnect, Relist, List}},
+		{"again, without connections", Options{}, false, true, []Rung{Resume, Relist, List}},
+		{"most stall at once", Options{Connections: noConnections{}}, true, false, []Rung{Resume, Reconnect}},
+		{"most stall at once, without connections", Options{}, true, false, []Rung{Resume}},
+		{"not allowed", Options{Connections: noConnections{}, DisabledCures: []Rung{Relist, Reconnect}}, false, false, []Rung{Resume, List}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m := newSim(t, tt.opts)
+			m.o.crowd = tt.crowd
+			if tt.again {
+				m.s.relisted = m.now.Add(-time.Minute)
+			}
+			testLadder(t, m, tt.want)
+		})
+	}
+}
+
+func testLadder(t *testing.T, m *sim, rungs []Rung) {
+	t.Helper()
 	m.stall("120")
 	m.s.onProbe(m.answer("121"))
-	for _, want := range []Rung{Resume, Relist, List} {
+	for _, want := range rungs {
 		got := m.until(actCure, time.Second)
 		if got.rung != want {
 			t.Fatalf("cure %v, want %v", got.rung, want)
 		}
-		m.open(streamInfo{short: want == Resume})
+		m.open(streamInfo{short: want.resumes()})
 		m.until(actProbe, patience(want)+time.Second) // asked again before the next cure
 		m.s.onProbe(m.answer("125"))
 	}
@@ -173,7 +205,7 @@ func TestCureIsProvenByTheStore(t *testing.T) {
 	m.move("120")
 	m.run(tick)
 	m.want(Fresh)
-	if got := m.s.counters.provenCures; got != [3]uint64{1, 0, 0} {
+	if got := m.s.counters.provenCures; got != [4]uint64{1, 0, 0, 0} {
 		t.Errorf("proven cures %v, want one resume", got)
 	}
 }
@@ -434,7 +466,7 @@ func TestOptions(t *testing.T) {
 		{"sync", Options{SyncTimeout: time.Millisecond}, "freshness: Options.SyncTimeout is 1ms, but must be at least 1s (an initial list takes time)"},
 		{"read", Options{ReadTimeout: time.Second}, "freshness: Options.ReadTimeout is 1s, but must be at least 4s (a server with a frozen watch cache answers after 3s)"},
 		{"concurrency", Options{ConcurrentReads: -1}, "freshness: Options.ConcurrentReads is -1, but must be at least 1"},
-		{"cure", Options{DisabledCures: []Rung{7}}, "freshness: Options.DisabledCures holds Rung(7), but the cures are resume, relist and list"},
+		{"cure", Options{DisabledCures: []Rung{7}}, "freshness: Options.DisabledCures holds Rung(7), but the cures are resume, relist, list and reconnect"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -29,9 +29,9 @@ type Status struct {
 	Staleness time.Duration
 	// ResourceVersion is what reads of the cache are at.
 	ResourceVersion string
-	// Reads, Proofs, Doubts count requests made to prove, proofs that succeeded
-	// and proofs that were overdue.
-	Reads, Proofs, Doubts uint64
+	// Reads, Proofs, Renewals, Doubts count requests made to prove, proofs that
+	// succeeded, watches renewed to have one sooner, and proofs that were overdue.
+	Reads, Proofs, Renewals, Doubts uint64
 	// Cures and ProvenCures count what was tried and what helped, by Rung.
 	Cures, ProvenCures map[Rung]uint64
 
@@ -61,7 +61,7 @@ func (t *tracked) status(now time.Time) Status {
 	st := Status{
 		Informer: t.name(), Verdict: v, Reason: t.reason(v, now), Since: t.since,
 		FreshAsOf: s.freshAsOf, ResourceVersion: s.stored,
-		Reads: s.counters.reads, Proofs: s.counters.proofs, Doubts: s.counters.doubts,
+		Reads: s.counters.reads, Proofs: s.counters.proofs, Renewals: s.counters.renewals, Doubts: s.counters.doubts,
 		Cures: map[Rung]uint64{}, ProvenCures: map[Rung]uint64{},
 	}
 	if v != t.verdict {
