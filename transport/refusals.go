@@ -38,9 +38,7 @@ func (r *refusals) add(now, opened time.Time, token tokenID, longest time.Durati
 }
 
 // continues tells whether r is what became of an earlier state of the same row.
-func (r *refusals) continues(earlier refusals) bool {
-	return r.responses > 0 && r.first.Equal(earlier.first)
-}
+func (r *refusals) continues(earlier refusals) bool { return r.first.Equal(earlier.first) }
 
 // proveDead decides whether the credential is to be given up, unless the API
 // server itself contradicts. Where connections are known, one of the 401s has to

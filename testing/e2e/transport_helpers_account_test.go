@@ -36,7 +36,7 @@ type account struct {
 // newAccount creates a ServiceAccount. If it is permitted, it may read ConfigMaps.
 func newAccount(t *testing.T, p *plane, permitted bool) *account {
 	t.Helper()
-	a := &account{plane: p, ns: p.namespace(t, word(t.Name())), name: "operator"}
+	a := &account{plane: p, ns: p.namespace(t, "account"), name: "operator"}
 	p.put(t, configMaps.object(a.ns, edited, before), configMaps)
 	a.path = "/api/v1/namespaces/" + a.ns + "/configmaps/" + edited
 	a.create(t)

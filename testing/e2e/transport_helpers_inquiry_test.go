@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -58,7 +59,7 @@ func (q *inquiry) note(a answer) {
 func (q *inquiry) told() answers {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.seen[:len(q.seen):len(q.seen)]
+	return slices.Clip(q.seen)
 }
 
 // await waits until the newest answer has this status, and returns when the first

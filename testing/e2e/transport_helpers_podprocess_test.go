@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -43,6 +44,7 @@ type podSpec struct {
 // would have it, os.Exit above all.
 type podExit struct {
 	After          time.Duration
+	Immediate      bool
 	TerminationLog string
 }
 
@@ -76,7 +78,7 @@ func (s podSpec) untilInputEnds(send func(podReport)) error {
 	cfg.CAData, cfg.NextProtos = s.CA, s.Protocols
 	if s.Exit != nil {
 		if _, err := transport.Wrap(cfg, transport.Options{
-			ExitOnUnauthorized: &transport.ExitOptions{After: s.Exit.After, TerminationLog: s.Exit.TerminationLog},
+			ExitOnUnauthorized: &transport.ExitOptions{After: s.Exit.After, Immediate: s.Exit.Immediate, TerminationLog: s.Exit.TerminationLog},
 			Logger:             funcr.New(func(_, args string) { send(podReport{Log: args}) }, funcr.Options{}),
 		}); err != nil {
 			return err
@@ -178,7 +180,7 @@ func (p *podProcess) read(t *testing.T, from io.Reader) {
 func (p *podProcess) logged() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.logs[:len(p.logs):len(p.logs)]
+	return slices.Clip(p.logs)
 }
 
 // awaitExit waits until the process ends, and returns when it did and its exit

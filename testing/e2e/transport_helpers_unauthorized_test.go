@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -91,7 +92,7 @@ func newPod(t *testing.T, cfg *rest.Config, exit *transport.ExitOptions) *pod {
 func (p *pod) exits() []time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.exited[:len(p.exited):len(p.exited)]
+	return slices.Clip(p.exited)
 }
 
 // awaitExit waits for it.

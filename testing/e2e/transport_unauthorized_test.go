@@ -23,18 +23,19 @@ const jwtLeeway = time.Minute
 func TestTransportExitsWhenServiceAccountIsRecreated(t *testing.T) {
 	realServerTest(t)
 	for name, tt := range map[string]struct {
-		after     time.Duration
+		after     time.Duration // 0: at once
 		protocols []string
 	}{
-		"HTTP 2, default": {after: transport.DefaultExitAfter},
-		"HTTP 1.1, short": {after: shortAfter, protocols: []string{protocolHTTP1}},
+		"HTTP 2, default":   {after: transport.DefaultExitAfter},
+		"HTTP 1.1, short":   {after: shortAfter, protocols: []string{protocolHTTP1}},
+		"HTTP 2, immediate": {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := newAccount(t, sharedPlane.get(t), true)
 			cfg, _ := a.inCluster(t, a.config(t).BearerToken)
 			log := terminationLog(t)
-			wrapped := startPodProcess(t, cfg, a, podSpec{Protocols: tt.protocols, Exit: &podExit{After: tt.after, TerminationLog: log}})
+			wrapped := startPodProcess(t, cfg, a, podSpec{Protocols: tt.protocols, Exit: &podExit{After: tt.after, Immediate: tt.after == 0, TerminationLog: log}})
 			stock := startPodProcess(t, cfg, a, podSpec{Protocols: tt.protocols})
 			for _, p := range []*podProcess{wrapped, stock} {
 				p.await(t, http.StatusOK, patience)
