@@ -150,9 +150,9 @@ func (o Options) withDefaults() (Options, error) {
 			return o, fmt.Errorf("transport: Options.%s is %v, but must be at least %v (%s)", d.name, *d.value, d.min, d.why)
 		}
 	}
-	if sum := o.ReadIdleTimeout + o.PingTimeout; sum >= o.MaxWatch {
-		return o, fmt.Errorf("transport: Options.ReadIdleTimeout and Options.PingTimeout are %v and %v, %v together, but must stay below Options.MaxWatch, %v (or a dead connection is noticed only when its watches end)",
-			o.ReadIdleTimeout, o.PingTimeout, sum, o.MaxWatch)
+	if o.ReadIdleTimeout >= o.MaxWatch-o.PingTimeout { // their sum could overflow
+		return o, fmt.Errorf("transport: Options.ReadIdleTimeout and Options.PingTimeout are %v and %v, but must together stay below Options.MaxWatch, %v (or a dead connection is noticed only when its watches end)",
+			o.ReadIdleTimeout, o.PingTimeout, o.MaxWatch)
 	}
 	if o.Logger.GetSink() == nil {
 		o.Logger = klog.Background().WithName("transport")

@@ -4,6 +4,7 @@
 package transport_test
 
 import (
+	"math"
 	"net/http"
 	"testing"
 	"time"
@@ -44,7 +45,11 @@ func TestWrapRefuses(t *testing.T) {
 		},
 		{
 			"ping above the watch bound", plain(), transport.Options{MaxWatch: 30 * time.Second, ReadIdleTimeout: 25 * time.Second},
-			"transport: Options.ReadIdleTimeout and Options.PingTimeout are 25s and 5s, 30s together, but must stay below Options.MaxWatch, 30s (or a dead connection is noticed only when its watches end)",
+			"transport: Options.ReadIdleTimeout and Options.PingTimeout are 25s and 5s, but must together stay below Options.MaxWatch, 30s (or a dead connection is noticed only when its watches end)",
+		},
+		{
+			"no ping at all", plain(), transport.Options{ReadIdleTimeout: math.MaxInt64},
+			"transport: Options.ReadIdleTimeout and Options.PingTimeout are 2562047h47m16.854775807s and 5s, but must together stay below Options.MaxWatch, 3m20s (or a dead connection is noticed only when its watches end)",
 		},
 	}
 	for _, tt := range tests {
