@@ -4,6 +4,7 @@
 package transport
 
 import (
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -67,6 +68,9 @@ func newDescs() descs {
 	}
 }
 
+// label makes a label's value of a part of a path, which can be anything.
+func label(part string) string { return strings.ToValidUTF8(part, "\uFFFD") }
+
 // Describe implements prometheus.Collector.
 func (t *Transport) Describe(ch chan<- *prometheus.Desc) {
 	d := t.descs
@@ -91,7 +95,7 @@ func (t *Transport) Collect(ch chan<- prometheus.Metric) {
 	type name struct{ group, version, resource, namespace string }
 	open := map[name]int{}
 	for _, s := range t.Streams() {
-		open[name{s.GVR.Group, s.GVR.Version, s.GVR.Resource, s.Namespace}]++
+		open[name{label(s.GVR.Group), label(s.GVR.Version), label(s.GVR.Resource), label(s.Namespace)}]++
 	}
 	for n, count := range open {
 		gauge(d.streams, float64(count), n.group, n.version, n.resource, n.namespace)

@@ -50,8 +50,9 @@ func newDialer(dial dialFunc, o Options) *dialer {
 // DialContext is the rest.Config's Dial.
 func (d *dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	inner, err := d.dial(ctx, network, address)
-	if err != nil {
+	if err != nil || inner == nil { // net/http has an error for the latter
 		d.failed.Add(1)
+		noteDialFailure(ctx)
 		return nil, err
 	}
 	tuneTCP(inner, d.keepAlive, d.patience)
@@ -61,6 +62,22 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 	defer d.mu.Unlock()
 	d.conns[c] = struct{}{}
 	return c, nil
+}
+
+// dialFailure is the key of a context's value.
+type dialFailure struct{}
+
+// withDialFailure has failed set if no connection can be opened for a request of
+// that context. The error would not tell: that of a Dial of the user's own can be
+// any.
+func withDialFailure(ctx context.Context, failed *atomic.Bool) context.Context {
+	return context.WithValue(ctx, dialFailure{}, failed)
+}
+
+func noteDialFailure(ctx context.Context) {
+	if failed, ok := ctx.Value(dialFailure{}).(*atomic.Bool); ok {
+		failed.Store(true)
+	}
 }
 
 // recycle closes every connection.

@@ -18,6 +18,9 @@ import (
 // Options.ListTimeout wraps. It is a *ListStalledError.
 var ErrListStalled = errors.New("list made no progress")
 
+// errNothing is for a transport that returns neither a response nor an error.
+var errNothing = errors.New("transport: rest.Config.Transport returned neither a response nor an error")
+
 // ListStalledError says which list stalled, and where.
 type ListStalledError struct {
 	GVR       schema.GroupVersionResource
@@ -96,8 +99,8 @@ func (s *stream) refused(reason EndReason, err error) error {
 // broken tells whether the network, and not TLS or the configuration, kept a
 // request from being answered.
 func (s *stream) broken(err error) bool {
-	if s.conn.Load() != nil {
-		return true // it had a connection
+	if s.conn.Load() != nil || s.undialed.Load() {
+		return true // it had a connection, or there was none to be had
 	}
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "dial"

@@ -4,6 +4,7 @@
 package transport
 
 import (
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptrace"
@@ -66,17 +67,26 @@ func (r *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	return r.guarded(req, c) //nolint:contextcheck // its context is made from the request's own
 }
 
+// send hands a request on. A transport of the user's own may break the rules.
+func (r *roundTripper) send(req *http.Request) (*http.Response, error) {
+	resp, err := r.next.RoundTrip(req)
+	if err == nil && resp == nil {
+		err = errNothing
+	}
+	return resp, err
+}
+
 // plain sends a request that has no deadlines of ours.
 func (r *roundTripper) plain(req *http.Request) (*http.Response, error) {
 	if !r.unauthorized.suspects() {
-		resp, err := r.next.RoundTrip(req)
+		resp, err := r.send(req)
 		if err == nil {
 			r.observe(req, resp, nil)
 		}
 		return resp, err
 	}
 	var conn atomic.Pointer[connection]
-	resp, err := r.next.RoundTrip(req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
+	resp, err := r.send(req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
 		GotConn: func(info httptrace.GotConnInfo) { conn.Store(r.dialer.find(info.Conn)) },
 	})))
 	if err == nil {
@@ -100,7 +110,7 @@ func (r *roundTripper) guarded(req *http.Request, c call) (*http.Response, error
 		req = withTimeout(req, c.timeout)
 	}
 	s := r.begin(req, c)
-	resp, err := r.next.RoundTrip(req.WithContext(s.ctx))
+	resp, err := r.send(req.WithContext(s.ctx))
 	r.metrics.waited(c.kind, r.clock.Since(s.began))
 	if err != nil {
 		reason := s.why(err)
@@ -113,6 +123,10 @@ func (r *roundTripper) guarded(req *http.Request, c call) (*http.Response, error
 	}
 	s.answer(resp)
 	r.observe(req, resp, s.conn.Load())
+	if resp.Body == nil {
+		s.finish(s.why(io.EOF))
+		return resp, nil
+	}
 	resp.Body = &body{ReadCloser: resp.Body, stream: s}
 	return resp, nil
 }

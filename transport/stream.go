@@ -29,6 +29,7 @@ type stream struct {
 	status atomic.Int32 // of the response; 0: none yet
 
 	conn     atomic.Pointer[connection]
+	undialed atomic.Bool // no connection could be opened for it
 	bytes    atomic.Int64
 	lastByte atomic.Int64 // wall clock, in ns; 0: none yet
 	reading  atomic.Bool  // a Read is under way
@@ -52,6 +53,7 @@ func (t *Transport) begin(req *http.Request, c call) *stream {
 	s.cancel = req.Cancel //nolint:staticcheck // http.Client uses it
 	// The trace lies below, so that net/http's own context is a direct child of
 	// this one, and needs no goroutine.
+	ctx = withDialFailure(ctx, &s.undialed)
 	s.ctx = streamctx.New(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(info httptrace.GotConnInfo) { s.conn.Store(t.dialer.find(info.Conn)) },
 	}))
@@ -168,6 +170,10 @@ func (s *stream) noteEnd(r EndReason) {
 
 // sweep looks at the stream once a tick. paused is by how much the look is late.
 func (s *stream) sweep(now time.Time, paused time.Duration, l limits) {
+	if s.callerEnded() && s.ctx.Err() != nil { // which has its reason from the caller then
+		s.finish(EndedClient) // its body may never be closed
+		return
+	}
 	reading, answered, bytes := s.reading.Load(), s.status.Load() != 0, s.bytes.Load()
 	if bytes != s.seen || answered && !reading {
 		s.seen, s.quiet = bytes, now
@@ -179,7 +185,7 @@ func (s *stream) sweep(now time.Time, paused time.Duration, l limits) {
 		began: s.start, answered: answered, reading: reading, quiet: s.quiet,
 	}
 	if reason, yes := l.overdue(now, p); yes && s.tell(reason) {
-		s.noteEnd(reason)
+		go s.noteEnd(reason) // a log sink can hang; the other streams must not
 	}
 }
 
