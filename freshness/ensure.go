@@ -32,11 +32,11 @@ type NotFreshError struct {
 
 // Error implements error.
 func (e *NotFreshError) Error() string {
-	known := "never proven fresh"
+	known := "has not been proven fresh yet"
 	if !e.Status.FreshAsOf.IsZero() {
-		known = fmt.Sprintf("proven fresh as of %v ago", e.Status.Staleness.Round(time.Millisecond))
+		known = fmt.Sprintf("is proven fresh as of %v ago", e.Status.Staleness.Round(time.Millisecond))
 	}
-	text := fmt.Sprintf("freshness: %v is %s, asked for was %v; %v: %s", e.Status.Informer, known, e.MaxAge, e.Status.Verdict, e.Status.Reason)
+	text := fmt.Sprintf("freshness: %v %s, asked for was at most %v; %v: %s", e.Status.Informer, known, e.MaxAge, e.Status.Verdict, e.Status.Reason)
 	if e.Cause != nil {
 		text += "; " + e.Cause.Error()
 	}
@@ -101,7 +101,11 @@ func (m *Monitor) ensure(of Informer, moment time.Time) (<-chan struct{}, *Statu
 			continue
 		}
 		t.state.want(moment)
-		if st := t.status(now); late == nil || st.FreshAsOf.Before(late.FreshAsOf) {
+		st := t.status(now)
+		if !m.started {
+			st.Reason = notStarted
+		}
+		if late == nil || st.FreshAsOf.Before(late.FreshAsOf) {
 			late = &st
 		}
 	}

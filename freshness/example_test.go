@@ -29,7 +29,7 @@ import (
 // With controller-runtime: every connection of the manager's clients and every
 // informer of its cache is guarded, whoever asks for it.
 func newManager(cfg *rest.Config) (ctrl.Manager, error) {
-	guard, err := transport.Wrap(cfg, transport.Options{}) // before anything is made from cfg
+	guard, err := transport.Wrap(cfg, transport.Options{Logger: ctrl.Log.WithName("transport")}) // before anything is made from cfg
 	if err != nil {
 		return nil, err
 	}

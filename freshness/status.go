@@ -38,6 +38,8 @@ type Status struct {
 	stalledFor time.Duration // see state.stalledFor; zero unless Stalled
 }
 
+const notStarted = "the monitor is not started: add it to the manager, or call Start"
+
 // Status returns every informer's status, sorted by name. It does no I/O.
 func (m *Monitor) Status() []Status {
 	m.mu.Lock()
@@ -47,7 +49,7 @@ func (m *Monitor) Status() []Status {
 	for _, t := range m.informers {
 		st := t.status(now)
 		if !m.started {
-			st.Reason = "the monitor is not started: add it to the manager, or call Start"
+			st.Reason = notStarted
 		}
 		out = append(out, st)
 	}

@@ -65,6 +65,10 @@ func TestNames(t *testing.T) {
 		{Resume.String(), "resume"}, {List.String(), "list"}, {Rung(4).String(), "Rung(4)"},
 		{VerdictChanged.String(), "VerdictChanged"}, {CureFailed.String(), "CureFailed"}, {EventType(9).String(), "EventType(9)"},
 		{Informer{Resource: "pods", Version: "v1"}.String(), "pods/v1"},
+		{Event{Type: Proven, Informer: Informer{Resource: "pods"}, FreshAsOf: time.Unix(0, 0).UTC()}.String(), "pods: Proven up to 1970-01-01T00:00:00Z"},
+		{Event{Type: CureStarted, Informer: Informer{Resource: "pods"}, Cure: Relist}.String(), "pods: CureStarted relist"},
+		{Event{Type: Read, Informer: Informer{Resource: "pods"}, ResourceVersion: "7"}.String(), "pods: Read at 7"},
+		{Event{Informer: Informer{Resource: "pods"}, Verdict: Stalled, Previous: Fresh, Reason: "why"}.String(), "pods: VerdictChanged from Fresh to Stalled: why"},
 		{Informer{Group: "example.com", Version: "v1", Resource: "widgets", Namespace: "a"}.String(), "widgets.example.com/v1 in a"},
 	} {
 		if tt.got != tt.want {

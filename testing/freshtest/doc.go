@@ -16,10 +16,22 @@
 //			srv := freshtest.Start(t, freshtest.Options{Kinds: []freshtest.Kind{
 //				{Group: "example.com", Version: "v1", Kind: "Widget", Resource: "widgets", Namespaced: true, Status: true},
 //			}})
-//			mgr, err := ctrl.NewManager(srv.Config(), ctrl.Options{})
+//			mgr, err := ctrl.NewManager(srv.Config(), ctrl.Options{
+//				Metrics:    metricsserver.Options{BindAddress: "0"}, // a real listener stops the bubble's time
+//				Controller: config.Controller{SkipNameValidation: new(true)}, // several tests, one process
+//			})
 //			...
+//			ctx, cancel := context.WithCancel(t.Context())
+//			done := make(chan error, 1)
+//			go func() { done <- mgr.Start(ctx) }()
+//			...
+//			cancel()
+//			<-done // before the bubble ends
 //		})
 //	}
+//
+// Leave HealthProbeBindAddress empty too, and register metrics with a registry of
+// the test's own.
 //
 // The server speaks HTTP/2 over TLS on connections in memory, so that what runs between a client and its informers in
 // production runs in the test too: client-go's transport, its PINGs, its back-off. It serves discovery, typed, dynamic

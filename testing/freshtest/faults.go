@@ -10,6 +10,8 @@ import (
 // Stall silences the watches of a kind that are open now: they deliver nothing any more, neither events nor bookmarks
 // nor their end, but stay open, on a connection that lives and answers PINGs. Watches opened later work. With
 // namespaces, only watches of exactly those namespaces are silenced. Lifted, it delivers what was held back.
+//
+// Write, or Bump, afterwards: as long as nothing happens, an informer misses nothing and is fresh.
 func (s *Server) Stall(gvr schema.GroupVersionResource, namespaces ...string) *Fault {
 	s.cl.mu.Lock()
 	defer s.cl.mu.Unlock()
