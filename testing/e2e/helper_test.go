@@ -31,13 +31,16 @@ type job struct {
 	Group, Kind, Namespace string
 	Object                 string // whose color is to be reported
 	FailAfter              time.Duration
+	// Twins, if set, has it run twins instead, see transport_helpers_process_test.go.
+	Twins *twinsJob `json:",omitempty"`
 }
 
 // report is a line from the helper.
 type report struct {
-	Event   *wireEvent `json:",omitempty"`
-	Sees    string     `json:",omitempty"` // the color that the object now has
-	Failure string     `json:",omitempty"` // of Check, or of the helper itself
+	Event   *wireEvent   `json:",omitempty"`
+	Sees    string       `json:",omitempty"` // the color that the object now has
+	Failure string       `json:",omitempty"` // of Check, or of the helper itself
+	Twins   *twinsReport `json:",omitempty"`
 	At      time.Time
 }
 
@@ -88,6 +91,9 @@ func (j job) run(out *reporter) error {
 	cfg, err := clientcmd.BuildConfigFromFlags("", j.Kubeconfig)
 	if err != nil {
 		return err
+	}
+	if j.Twins != nil {
+		return j.runTwins(cfg, out)
 	}
 	cfg.UserAgent = j.Agent
 	client, err := dynamic.NewForConfig(cfg)

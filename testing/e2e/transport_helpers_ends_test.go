@@ -4,6 +4,8 @@
 package e2e
 
 import (
+	"errors"
+	"iter"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -34,15 +36,26 @@ func (tw *twins) checkEnds(t *testing.T, must map[string]int, may ...string) map
 // ends returns why lists and watches have ended: numbers by verb and reason.
 func ends(t testing.TB, c prometheus.Collector) map[string]map[string]float64 {
 	t.Helper()
+	out, err := endsOf(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func endsOf(c prometheus.Collector) (map[string]map[string]float64, error) {
 	out := map[string]map[string]float64{}
-	for labels, n := range series(t, c, "freshwatch_transport_streams_ended_total") {
+	all, err := gather(c, "freshwatch_transport_streams_ended_total")
+	for labels, n := range all {
 		verb, reason := labels["verb"], labels["reason"]
 		if out[verb] == nil {
 			out[verb] = map[string]float64{}
 		}
-		out[verb][reason] = n
+		if n > 0 {
+			out[verb][reason] = n
+		}
 	}
-	return out
+	return out, err
 }
 
 // figure returns the value of a metric without labels.
@@ -56,16 +69,19 @@ func figure(t testing.TB, c prometheus.Collector, name string) float64 {
 }
 
 // series returns the values of a counter or gauge with their labels.
-func series(t testing.TB, c prometheus.Collector, name string) func(yield func(map[string]string, float64) bool) {
+func series(t testing.TB, c prometheus.Collector, name string) iter.Seq2[map[string]string, float64] {
 	t.Helper()
-	registry := prometheus.NewPedanticRegistry()
-	if err := registry.Register(c); err != nil {
-		t.Fatal(err)
-	}
-	families, err := registry.Gather()
+	all, err := gather(c, name)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return all
+}
+
+func gather(c prometheus.Collector, name string) (iter.Seq2[map[string]string, float64], error) {
+	registry := prometheus.NewPedanticRegistry()
+	err := registry.Register(c)
+	families, gatherErr := registry.Gather()
 	return func(yield func(map[string]string, float64) bool) {
 		for _, f := range families {
 			for _, m := range f.GetMetric() {
@@ -78,5 +94,5 @@ func series(t testing.TB, c prometheus.Collector, name string) func(yield func(m
 				}
 			}
 		}
-	}
+	}, errors.Join(err, gatherErr)
 }
