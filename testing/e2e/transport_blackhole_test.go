@@ -155,10 +155,12 @@ func noteRecoveries(t *testing.T, wrappedTook time.Duration, wrapped bill, stock
 }
 
 // informByControllerRuntime has a cache of controller-runtime run the informers,
-// with the http.Client that a manager would share.
+// with the http.Client that a manager would share. They are of one namespace.
 func informByControllerRuntime(t *testing.T, s *side, all []*edits) {
 	t.Helper()
-	c, err := ctrlcache.New(s.cfg, ctrlcache.Options{HTTPClient: s.http})
+	c, err := ctrlcache.New(s.cfg, ctrlcache.Options{
+		HTTPClient: s.http, DefaultNamespaces: map[string]ctrlcache.Config{all[0].ns: {}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

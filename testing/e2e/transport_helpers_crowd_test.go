@@ -25,7 +25,7 @@ func newCrowd(t *testing.T, p *plane) *crowd {
 	p.serve(t, c.kind)
 	client := p.dynamic.Resource(c.kind.gvr()).Namespace(c.ns)
 	var group errgroup.Group
-	group.SetLimit(16)
+	group.SetLimit(8) // other tests need the API server, too
 	for i := range crowdSize {
 		group.Go(func() error {
 			_, err := client.Create(t.Context(), c.kind.object(c.ns, fmt.Sprintf("one-of-many-%d", i), before), metav1.CreateOptions{})

@@ -71,12 +71,12 @@ type sighting struct {
 
 func (d *diary) see(obj any) {
 	u, ok := obj.(*unstructured.Unstructured)
-	if !ok || u.GetName() != d.edits.name {
+	if !ok || u.GetNamespace() != d.edits.ns || u.GetName() != d.edits.name {
 		return
 	}
 	n, err := strconv.Atoi(colorOf(u))
 	if err != nil {
-		return // somebody else's object of the same name
+		return // not one of the edits
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

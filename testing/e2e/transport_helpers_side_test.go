@@ -131,22 +131,25 @@ func (s *side) first(since time.Time) time.Duration {
 	return out
 }
 
-// flow makes an edit of everything and waits until every informer shows it, so
-// that the fault that comes next finds streams that have just brought something.
+// flow makes two edits of everything, one after the other, and waits until every
+// informer shows them. The first may have come with a list: the second has not, so
+// that the fault that comes next finds watches that have just brought something.
 func flow(t *testing.T, sides ...*side) {
 	t.Helper()
-	made := map[*edits]bool{}
-	for _, s := range sides {
-		for _, d := range s.diaries {
-			if !made[d.edits] {
-				made[d.edits] = true
-				d.edits.make(t)
+	for range 2 {
+		made := map[*edits]bool{}
+		for _, s := range sides {
+			for _, d := range s.diaries {
+				if !made[d.edits] {
+					made[d.edits] = true
+					d.edits.make(t)
+				}
 			}
 		}
-	}
-	for _, s := range sides {
-		if !waitFor(t.Context(), patience, s.showsAll) {
-			t.Fatalf("%s does not show the edits within %v, with nothing in the way", s.agent, patience)
+		for _, s := range sides {
+			if !waitFor(t.Context(), patience, s.showsAll) {
+				t.Fatalf("%s does not show the edits within %v, with nothing in the way", s.agent, patience)
+			}
 		}
 	}
 }

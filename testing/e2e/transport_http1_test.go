@@ -63,8 +63,8 @@ func TestTransportHTTP1(t *testing.T) {
 					t.Fatalf("the edit is not there after %v:\n%v", time.Since(begin), w.told(twinAgent))
 				}
 				took := wrapped.latest(begin)
-				if took > shortIdle+late {
-					t.Errorf("the edit was seen after %v, want at most %v", took, shortIdle)
+				if took > shortIdle+starved {
+					t.Errorf("the edit was seen after %v, want at most %v:\n%v", took, shortIdle, w.told(twinAgent))
 				}
 				if got := w.bill(twinAgent, begin); got.lists != 0 {
 					t.Errorf("%d lists sent %d objects again, want none:\n%v", got.lists, got.objects, w.told(twinAgent))
