@@ -17,7 +17,7 @@ type metrics struct {
 }
 
 func newMetrics() *metrics {
-	return &metrics{
+	m := &metrics{
 		ends: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "freshwatch_transport_streams_ended_total",
 			Help: "Lists and watches that ended, and why.",
@@ -28,6 +28,11 @@ func newMetrics() *metrics {
 			Buckets: prometheus.ExponentialBuckets(0.001, 4, 9), // up to 65 s
 		}, []string{"verb"}),
 	}
+	for _, reason := range reasonNames { // so that the first of each is an increase
+		m.ends.WithLabelValues(watch.verb(), reason)
+		m.ends.WithLabelValues(list.verb(), reason)
+	}
+	return m
 }
 
 func (m *metrics) ended(k requestKind, r EndReason) {

@@ -110,7 +110,7 @@ func (u Unauthorized) cureOfTokenFile() string {
 	case u.expired():
 		return "It was not renewed in time: check the kubelet, the clock of the node, and any program that writes the file. A restarted container reads the file again."
 	case u.ofServiceAccount():
-		return "The ServiceAccount was probably deleted and created again. Restarting the container does not help, because the kubelet hands out the same token from its cache until it refreshes it (at 80% of its life). Delete the Pod."
+		return "The ServiceAccount was probably deleted, and perhaps created again. Restarting the container does not help, because the kubelet hands out the same token from its cache until it refreshes it (at 80% of its life). Delete the Pod."
 	default:
 		return "It may have been revoked, or the keys of its issuer replaced. A restarted container reads the file again."
 	}
@@ -121,7 +121,7 @@ func (u Unauthorized) cureOfToken() string {
 	case u.expired():
 		return "Nothing renews a token that is given to a program in this way: restart it with a new one, and let it read the token from a file (BearerTokenFile)."
 	case u.ofServiceAccount():
-		return "The ServiceAccount was probably deleted and created again: restart the program with a new token. If it takes the token from the Pod's own volume, delete the Pod: the kubelet hands the same token to a restarted container."
+		return "The ServiceAccount was probably deleted, and perhaps created again: restart the program with a new token. If it takes the token from the Pod's own volume, delete the Pod: the kubelet hands the same token to a restarted container."
 	default:
 		return "It may have been revoked: restart the program with a new one."
 	}

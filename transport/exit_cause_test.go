@@ -27,14 +27,14 @@ func TestMessage(t *testing.T) {
 		expires time.Time
 		want    string
 	}{
-		{"ServiceAccount", fromTokenFile, account, now.Add(45 * time.Minute), "The credential is a token from a file, of system:serviceaccount:models:operator, valid until 2026-03-01T12:46:32Z. The ServiceAccount was probably deleted and created again. Restarting the container does not help, because the kubelet hands out the same token from its cache until it refreshes it (at 80% of its life). Delete the Pod."},
+		{"ServiceAccount", fromTokenFile, account, now.Add(45 * time.Minute), "The credential is a token from a file, of system:serviceaccount:models:operator, valid until 2026-03-01T12:46:32Z. The ServiceAccount was probably deleted, and perhaps created again. Restarting the container does not help, because the kubelet hands out the same token from its cache until it refreshes it (at 80% of its life). Delete the Pod."},
 		{"ServiceAccount, expires now", fromTokenFile, account, now, "valid until 2026-03-01T12:01:32Z. The ServiceAccount was probably deleted"},
 		{"ServiceAccount, expired", fromTokenFile, account, now.Add(-12 * time.Minute), "The credential is a token from a file, of system:serviceaccount:models:operator, expired 12m ago. It was not renewed in time: check the kubelet, the clock of the node, and any program that writes the file. A restarted container reads the file again."},
 		{"ServiceAccount, no expiry", fromTokenFile, account, time.Time{}, "of system:serviceaccount:models:operator. The ServiceAccount was probably deleted"},
 		{"opaque token from a file", fromTokenFile, "", time.Time{}, "The credential is a token from a file. It may have been revoked, or the keys of its issuer replaced. A restarted container reads the file again."},
 		{"another user's token from a file", fromTokenFile, "jane", now.Add(time.Hour), "of jane, valid until 2026-03-01T13:01:32Z. It may have been revoked"},
 		{"token", fromConfig, "", time.Time{}, "The credential is a token in the program's configuration. It may have been revoked: restart the program with a new one."},
-		{"token of a ServiceAccount", fromConfig, account, now.Add(time.Hour), "The ServiceAccount was probably deleted and created again: restart the program with a new token. If it takes the token from the Pod's own volume, delete the Pod: the kubelet hands the same token to a restarted container."},
+		{"token of a ServiceAccount", fromConfig, account, now.Add(time.Hour), "The ServiceAccount was probably deleted, and perhaps created again: restart the program with a new token. If it takes the token from the Pod's own volume, delete the Pod: the kubelet hands the same token to a restarted container."},
 		{"token, expired", fromConfig, account, now.Add(-time.Hour), "expired 60m ago. Nothing renews a token that is given to a program in this way: restart it with a new one, and let it read the token from a file (BearerTokenFile)."},
 		{"certificate", fromCertificate, "jane", now.Add(time.Hour), "The credential is a client certificate, of jane, valid until 2026-03-01T13:01:32Z. The API server may have been given another CA for clients."},
 		{"certificate, expired", fromCertificate, "jane", now.Add(-time.Second), "expired 1s ago. Renew it: a running program reads certificate files again, and a restart does too."},

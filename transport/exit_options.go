@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -106,6 +107,11 @@ func (o ExitOptions) withDefaults() (ExitOptions, error) {
 	}
 	if o.After < 10*time.Second {
 		return o, fmt.Errorf("transport: ExitOptions.After is %v, but must be at least 10s (401s can be the fault of one API server that restarts; Immediate exits on the first)", o.After)
+	}
+	if dir := filepath.Dir(o.TerminationLog); o.TerminationLog != DefaultTerminationLog {
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return o, fmt.Errorf("transport: ExitOptions.TerminationLog is %q, but %q must be a directory that exists", o.TerminationLog, dir)
+		}
 	}
 	if o.MinResponses < 1 {
 		return o, fmt.Errorf("transport: ExitOptions.MinResponses is %d, but must be at least 1", o.MinResponses)

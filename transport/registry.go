@@ -45,7 +45,8 @@ func (t *Transport) Streams() []Stream {
 // EndStreams ends the watches of a resource as if by their timeout, and returns
 // how many there were: their reflectors resume, and nothing is sent twice. It
 // heals informers whose ListerWatcher is out of reach, as in generated
-// factories.
+// factories. All of gvr has to match, version and plural resource included: 0 may
+// mean a typing error.
 func (t *Transport) EndStreams(gvr schema.GroupVersionResource) int {
 	n := 0
 	for _, s := range t.streams.all() {
@@ -53,6 +54,7 @@ func (t *Transport) EndStreams(gvr schema.GroupVersionResource) int {
 			n++
 		}
 	}
+	t.log.Info("Watches ended on request", "resource", gvr.String(), "watches", n)
 	return n
 }
 

@@ -103,7 +103,7 @@ func endedWatches(t *testing.T, c prometheus.Collector) map[string]int {
 			for _, l := range m.GetLabel() {
 				labels[l.GetName()] = l.GetValue()
 			}
-			if labels["verb"] == "watch" {
+			if labels["verb"] == "watch" && m.GetCounter().GetValue() > 0 {
 				out[labels["reason"]] = int(m.GetCounter().GetValue())
 			}
 		}
@@ -611,6 +611,9 @@ func TestCollector(t *testing.T) {
 		if err != nil || len(problems) != 0 {
 			t.Errorf("lint: %v, %v", problems, err)
 		}
+		if diff := cmp.Diff(map[string]int{"ping": 2, "recycled": 1}, o.ended()); diff != "" {
+			t.Errorf("watches ended (-want +got):\n%s", diff)
+		}
 		const want = `
 # HELP freshwatch_transport_connections Connections that are open.
 # TYPE freshwatch_transport_connections gauge
@@ -627,10 +630,6 @@ freshwatch_transport_dial_errors_total 0
 # HELP freshwatch_transport_pings_lost_total Connections that did not answer an HTTP/2 PING while a list or watch was on them.
 # TYPE freshwatch_transport_pings_lost_total counter
 freshwatch_transport_pings_lost_total 1
-# HELP freshwatch_transport_streams_ended_total Lists and watches that ended, and why.
-# TYPE freshwatch_transport_streams_ended_total counter
-freshwatch_transport_streams_ended_total{reason="ping",verb="watch"} 2
-freshwatch_transport_streams_ended_total{reason="recycled",verb="watch"} 1
 # HELP freshwatch_transport_unauthorized_exits_total Exits because of a dead credential. Seen only where the exit is injected.
 # TYPE freshwatch_transport_unauthorized_exits_total counter
 freshwatch_transport_unauthorized_exits_total 0
@@ -646,7 +645,7 @@ freshwatch_transport_unauthorized_total{verdict="ignored"} 0
 freshwatch_transport_watches{group="",namespace="",resource="configmaps",version="v1"} 1
 `
 		names := []string{
-			"connections", "connections_opened_total", "connections_recycled_total", "dial_errors_total", "pings_lost_total", "streams_ended_total",
+			"connections", "connections_opened_total", "connections_recycled_total", "dial_errors_total", "pings_lost_total",
 			"unauthorized_exits_total", "unauthorized_seconds", "unauthorized_total", "watches",
 		}
 		for i := range names {

@@ -44,6 +44,10 @@ func TestWrapRefuses(t *testing.T) {
 			"transport: Options.IdleTimeout is 9.999999999s, but must be at least 10s (bookmarks come about once a minute)",
 		},
 		{
+			"termination log in no directory", plain(), transport.Options{ExitOnUnauthorized: &transport.ExitOptions{TerminationLog: "/nope/x"}},
+			`transport: ExitOptions.TerminationLog is "/nope/x", but "/nope" must be a directory that exists`,
+		},
+		{
 			"ping above the watch bound", plain(), transport.Options{MaxWatch: 30 * time.Second, ReadIdleTimeout: 25 * time.Second},
 			"transport: Options.ReadIdleTimeout and Options.PingTimeout are 25s and 5s, but must together stay below Options.MaxWatch, 30s (or a dead connection is noticed only when its watches end)",
 		},

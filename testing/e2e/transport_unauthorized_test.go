@@ -48,7 +48,7 @@ func TestTransportExitsWhenServiceAccountIsRecreated(t *testing.T) {
 			if code != 1 {
 				t.Errorf("exit code %d, want 1", code)
 			}
-			checkTold(t, wrapped, log, "of "+a.subject()+",", "The ServiceAccount was probably deleted and created again.", "Delete the Pod.")
+			checkTold(t, wrapped, log, "of "+a.subject()+",", "The ServiceAccount was probably deleted, and perhaps created again.", "Delete the Pod.")
 			checkRefusedForEver(t, stock, exit)
 			results.figures(t, map[string]float64{
 				"first_401_s": seconds(first.Sub(deleted)), "exit_s": seconds(took), "answers_401": float64(wrapped.told().count(http.StatusUnauthorized)),
