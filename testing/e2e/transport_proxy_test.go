@@ -19,8 +19,8 @@ const (
 	// grow with them.
 	shortIdle  = 30 * time.Second
 	shortWatch = transport.MinMaxWatch
-	// starved is by how much a process that gets no processor may be late: it moves
-	// its own deadlines when it could not look.
+	// starved is by how much everything may be late while informers of 5,000 objects
+	// fill beside it.
 	starved = 20 * time.Second
 	// muchLonger is how much longer than the wrapped clients the stock one is given.
 	muchLonger = 30 * time.Second
