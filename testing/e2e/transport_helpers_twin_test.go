@@ -5,6 +5,7 @@ package e2e
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -84,7 +85,7 @@ func (w *twin) failed(err error) {
 func (w *twin) errors() []error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.errs[:len(w.errs):len(w.errs)]
+	return slices.Clone(w.errs)
 }
 
 // sees tells whether the informer has seen the edited object in a color.

@@ -159,7 +159,6 @@ func fillByWatch(t *testing.T, tw *twins, n int) {
 	sleepUntil(t.Context(), begin.Add(bound+3*time.Second))
 	for _, line := range lines {
 		hole := line.Blackhole(faultproxy.Blackhole{})
-		defer hole.Lift()
 		time.AfterFunc(hesitation, hole.Lift)
 	}
 	synced := awaitSync(t, tw, 2*takes+patience)

@@ -64,8 +64,7 @@ func TestTransportTellsTLSErrors(t *testing.T) {
 		t.Fatalf("the informers have failed with %v and %v, want each twice", tw.wrapped.errors(), tw.stock.errors())
 	}
 	for i, err := range tw.wrapped.errors()[:2] {
-		var unknown x509.UnknownAuthorityError
-		if !errors.As(err, &unknown) {
+		if _, unknown := errors.AsType[x509.UnknownAuthorityError](err); !unknown {
 			t.Errorf("failure %d is %v, want the reason", i, err)
 		}
 		if want := tw.stock.errors()[i].Error(); err.Error() != want {

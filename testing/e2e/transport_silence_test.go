@@ -95,7 +95,7 @@ func TestTransportLeavesSlowReadersAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer stream.Stop()
+		t.Cleanup(stream.Stop)
 		streams[w] = stream
 	}
 	begin := time.Now()
