@@ -7,6 +7,7 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -78,6 +79,7 @@ func start(t *testing.T) *operator {
 	}
 	freshtest.Eventually(t, func() bool { return o.cached(t) == "red" }, "not cached")
 	time.Sleep(70 * time.Second) // a proof by bookmark, if there was something to prove
+	synctest.Wait()
 	return o
 }
 

@@ -114,9 +114,10 @@ type Options struct {
 	// Defaults to nil: 401s are counted, and nothing is done.
 	ExitOnUnauthorized *ExitOptions
 
-	// Logger gets one line for each connection and stream that this package ends.
+	// Logger gets one line for each connection and stream that this package ends;
+	// those of watches that are renewed because they are quiet, at V(1).
 	//
-	// Defaults to klog's.
+	// Defaults to klog's, also for logr.Discard(), which is the zero Logger.
 	Logger logr.Logger
 
 	// Clock is for tests. Connections (PINGs, TCP) keep to the real one.

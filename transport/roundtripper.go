@@ -16,6 +16,10 @@ import (
 	"github.com/freshwatch/freshwatch/internal/watchnote"
 )
 
+// unboundedInitial is the timeout of a watch that begins with initial events and
+// has none: the longest that a reflector asks for (client-go 0.37).
+const unboundedInitial = 10 * time.Minute
+
 // roundTripper stands directly on client-go's own transport, below the wrappers
 // that add credentials, so that it sees requests as they are sent.
 type roundTripper struct {
@@ -27,7 +31,12 @@ var _ utilnet.RoundTripperWrapper = (*roundTripper)(nil)
 
 // wrap is the rest.Config's WrapTransport.
 func (t *Transport) wrap(next http.RoundTripper) http.RoundTripper {
-	if inner := innermost(next); inner != nil && inner.HTTP2 == nil && isClientGos(inner.DialContext) {
+	inner := innermost(next)
+	switch {
+	case inner == nil: // such as the one that upgrades connections for exec
+	case !isClientGos(inner.DialContext):
+		t.unauthorized.forgetConnections() // a copy of the config has a Transport or a Dial of its own
+	case inner.HTTP2 == nil:
 		inner.HTTP2 = t.http2 // before its first request
 	}
 	return &roundTripper{Transport: t, next: next}
@@ -98,7 +107,11 @@ func (r *roundTripper) plain(req *http.Request) (*http.Response, error) {
 // bound brings a watch under MaxWatch.
 func (r *roundTripper) bound(c *call) watchnote.Note {
 	limit := r.streams.limits.maxWatch
-	if c.kind == watch && (c.timeout == 0 || c.timeout > limit && !c.initial) {
+	switch {
+	case c.kind != watch:
+	case c.initial && c.timeout == 0:
+		c.timeout = max(unboundedInitial, limit)
+	case c.timeout == 0 || c.timeout > limit && !c.initial:
 		c.timeout = limit - rand.N(limit/4).Truncate(time.Second)
 	}
 	return watchnote.Note{GVR: c.path.GVR, Namespace: c.path.Namespace, Timeout: c.timeout}

@@ -161,8 +161,8 @@ func (s *stream) noteBreak(r EndReason, err error) {
 // noteEnd logs that a stream was told to end.
 func (s *stream) noteEnd(r EndReason) {
 	log := s.owner.log
-	if r == EndedRenewed {
-		log = log.V(1) // as every watch is, by its timeout
+	if r == EndedRenewed || r == EndedIdle {
+		log = log.V(1) // as quiet watches are, again and again
 	}
 	log.Info("Ending a stream past its deadline", "resource", s.path.GVR.String(), "namespace", s.path.Namespace, "verb", s.kind.verb(),
 		"reason", r.String(), "age", s.owner.clock.Since(s.began).Round(time.Millisecond), "bytes", s.bytes.Load())

@@ -62,6 +62,14 @@ func newUnauthorized(cfg *rest.Config, opts *ExitOptions, clk clock.PassiveClock
 	return u, nil
 }
 
+// forgetConnections is for clients whose connections are not known: no 401 can be
+// told to have come over a new one, and none is asked for.
+func (u *unauthorized) forgetConnections() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.connectionsKnown = false
+}
+
 // suspects tells whether the last answer to our own credential was a 401.
 func (u *unauthorized) suspects() bool { return u.suspected.Load() != 0 }
 

@@ -66,10 +66,16 @@ func (s scenario) check(o outcome) error {
 
 // onSlowMachine is the expectation where a proof may have missed the bookmark that
 // it was timed for. Then the guard convicts nobody, but renews the watch to have
-// its proof in time.
+// its proof in time; and where it has not learned that there are bookmarks, it is
+// Blind to what it would otherwise call a frozen server.
 func (w expectation) onSlowMachine() expectation {
 	w.may = append(slices.Clone(w.may), freshness.Resume)
-	w.reaches = slices.DeleteFunc(slices.Clone(w.reaches), func(v freshness.Verdict) bool { return v == freshness.Stalled })
+	w.reaches = slices.DeleteFunc(slices.Clone(w.reaches), func(v freshness.Verdict) bool {
+		return v == freshness.Stalled || v == freshness.ControlPlaneStalled
+	})
+	if slices.Contains(w.reaches, freshness.Blind) || !slices.Contains(w.never, freshness.ControlPlaneStalled) {
+		w.never = slices.DeleteFunc(slices.Clone(w.never), func(v freshness.Verdict) bool { return v == freshness.Blind })
+	}
 	if w.provenEvery > 0 {
 		w.provenEvery = promise
 	}

@@ -42,9 +42,12 @@ func TestTransportBearsRestartOfServer(t *testing.T) {
 		figures["relisted_"+w.agent] = float64(s.meter.refilled(w.agent) - population)
 	}
 	tw.checkSame(t)
-	if n := figures["relisted_"+twinAgent]; n != 0 {
-		t.Errorf("the wrapped informer was sent %v objects again, want none", n)
+	// A server that has just started knows no history: it answers 410 to a
+	// resourceVersion from before, where others have written in the meantime, and
+	// then everybody lists.
+	if n := figures["relisted_"+twinAgent]; n > figures["relisted_"+stockAgent] {
+		t.Errorf("the wrapped informer was sent %v objects again, the stock one %v", n, figures["relisted_"+stockAgent])
 	}
-	tw.checkEnds(t, map[string]int{"connection": 1})
+	tw.checkEnds(t, map[string]int{"connection": 1}, "server")
 	results.figures(t, figures)
 }
