@@ -36,21 +36,6 @@ func (t EventType) String() string {
 	return eventNames[t]
 }
 
-// String tells what belongs to the event's type, and nothing else.
-func (e Event) String() string {
-	s := e.Informer.String() + ": " + e.Type.String()
-	switch e.Type {
-	case VerdictChanged:
-		return fmt.Sprintf("%s from %v to %v: %s", s, e.Previous, e.Verdict, e.Reason)
-	case Read:
-		return s + " at " + e.ResourceVersion
-	case Proven:
-		return fmt.Sprintf("%s up to %s", s, e.FreshAsOf.Format(time.RFC3339Nano))
-	default:
-		return s + " " + e.Cure.String()
-	}
-}
-
 // Event is one thing that happened to an informer. It holds no object and
 // nothing secret.
 type Event struct {
@@ -67,4 +52,19 @@ type Event struct {
 	FreshAsOf time.Time
 	// Cure belongs to CureStarted, CureProven and CureFailed.
 	Cure Rung
+}
+
+// String tells what belongs to the event's type, and nothing else.
+func (e Event) String() string {
+	s := e.Informer.String() + ": " + e.Type.String()
+	switch e.Type {
+	case VerdictChanged:
+		return fmt.Sprintf("%s from %v to %v: %s", s, e.Previous, e.Verdict, e.Reason)
+	case Read:
+		return s + " at " + e.ResourceVersion
+	case Proven:
+		return fmt.Sprintf("%s up to %s", s, e.FreshAsOf.Format(time.RFC3339Nano))
+	default:
+		return s + " " + e.Cure.String()
+	}
 }

@@ -50,9 +50,6 @@ type result struct {
 	answer   answer
 }
 
-// reconnectGap is for how long new connections serve for every informer.
-const reconnectGap = 30 * time.Second
-
 // errReadTimeout ends a read that takes too long.
 var errReadTimeout = errors.New("no answer in time")
 
@@ -197,28 +194,6 @@ func (m *Monitor) sweep(ctx context.Context) {
 	m.tell()
 }
 
-// crowd tells whether most informers, and at least three, are stalled.
-func (m *Monitor) crowd(now time.Time) bool {
-	stalled := 0
-	for _, t := range m.informers {
-		if t.state.verdict(now) == Stalled {
-			stalled++
-		}
-	}
-	return stalled >= 3 && 2*stalled > len(m.informers)
-}
-
-// reconnect asks for new connections, unless that was just done for another
-// informer. The caller holds the lock.
-func (m *Monitor) reconnect() {
-	now := m.clock.Now()
-	if !m.reconnected.IsZero() && now.Sub(m.reconnected) < reconnectGap {
-		return
-	}
-	m.reconnected = now
-	m.reads.Go(func() { m.opts.Connections.Recycle() })
-}
-
 // bequeath hands the counts of an informer that has stopped to another of the
 // same name, if there is one, since the series they share must not go down.
 func (m *Monitor) bequeath(gone *tracked) {
@@ -227,18 +202,6 @@ func (m *Monitor) bequeath(gone *tracked) {
 			t.state.counters.add(gone.state.counters)
 			return
 		}
-	}
-}
-
-// sayIfUnwired tells, once, a caller who forgot to give NewInformer to the cache.
-func (m *Monitor) sayIfUnwired(now time.Time) {
-	switch {
-	case m.unwired.IsZero():
-	case len(m.informers) > 0:
-		m.unwired = time.Time{}
-	case now.After(m.unwired):
-		m.unwired = time.Time{}
-		m.log.Info("No informer is monitored: set cache.Options.NewInformer to this monitor's, or make informers with it")
 	}
 }
 

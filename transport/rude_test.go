@@ -131,7 +131,7 @@ func TestAbandonedBody(t *testing.T) {
 		cfg.Dial = network.dial
 		tr := wrap(t, cfg, transport.Options{})
 		ctx, cancel := context.WithCancel(t.Context())
-		resp, err := clientFor(t, cfg).Do(newRequest(ctx, t, http.MethodGet, srv.url+watchPath, http.NoBody)) //nolint:bodyclose // that is the fault
+		resp, err := clientFor(t, cfg).Do(newRequest(ctx, t, http.MethodGet, srv.url+watchPath, http.NoBody))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: The Freshwatch Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package freshness
+
+import "time"
+
+// reconnectGap is for how long new connections serve for every informer.
+const reconnectGap = 30 * time.Second
+
+// crowd tells whether most informers, and at least three, are stalled.
+func (m *Monitor) crowd(now time.Time) bool {
+	stalled := 0
+	for _, t := range m.informers {
+		if t.state.verdict(now) == Stalled {
+			stalled++
+		}
+	}
+	return stalled >= 3 && 2*stalled > len(m.informers)
+}
+
+// reconnect asks for new connections, unless that was just done for another
+// informer. The caller holds the lock.
+func (m *Monitor) reconnect() {
+	now := m.clock.Now()
+	if !m.reconnected.IsZero() && now.Sub(m.reconnected) < reconnectGap {
+		return
+	}
+	m.reconnected = now
+	m.reads.Go(func() { m.opts.Connections.Recycle() })
+}
