@@ -11,7 +11,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -204,10 +203,4 @@ func (p *podProcess) hasEnded() bool {
 	default:
 		return false
 	}
-}
-
-// terminationLog names a file that is not there yet.
-func terminationLog(t *testing.T) string {
-	t.Helper()
-	return filepath.Join(t.TempDir(), "termination-log")
 }

@@ -6,6 +6,7 @@ package e2e
 import (
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -17,57 +18,93 @@ import (
 // (go-jose, DefaultLeeway).
 const jwtLeeway = time.Minute
 
+// tokenCache is how long kube-apiserver 1.37 goes by what it last found out about a
+// token that was good (TokenSuccessCacheTTL).
+const tokenCache = 10 * time.Second
+
 // TestTransportExitsWhenServiceAccountIsRecreated is the incident itself, in
 // processes that really end, or really do not: without the transport a program
 // stays up and is refused for ever, and its Pod stays Ready.
 func TestTransportExitsWhenServiceAccountIsRecreated(t *testing.T) {
 	realServerTest(t)
 	for name, tt := range map[string]struct {
-		after     time.Duration // 0: at once
+		after     time.Duration
 		protocols []string
 	}{
-		"HTTP 2, default":   {after: transport.DefaultExitAfter},
-		"HTTP 1.1, short":   {after: shortAfter, protocols: []string{protocolHTTP1}},
-		"HTTP 2, immediate": {},
+		"HTTP 2, default": {after: transport.DefaultExitAfter},
+		"HTTP 1.1, short": {after: shortAfter, protocols: []string{protocolHTTP1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := newAccount(t, sharedPlane.get(t), true)
-			cfg, _ := a.inCluster(t, a.config(t).BearerToken)
-			log := terminationLog(t)
-			wrapped := startPodProcess(t, cfg, a, podSpec{Protocols: tt.protocols, Exit: &podExit{After: tt.after, Immediate: tt.after == 0, TerminationLog: log}})
-			stock := startPodProcess(t, cfg, a, podSpec{Protocols: tt.protocols})
-			for _, p := range []*podProcess{wrapped, stock} {
-				p.await(t, http.StatusOK, patience)
-			}
-			deleted := a.recreate(t)
-
-			first := wrapped.await(t, http.StatusUnauthorized, patience)
-			exit, code := wrapped.awaitExit(t, tt.after+patience)
-			took := checkExit(t, wrapped.told(), exit, tt.after)
+			i := newIncident(t, podSpec{Protocols: tt.protocols, Exit: &podExit{After: tt.after}})
+			first := i.wrapped.await(t, http.StatusUnauthorized, patience)
+			exit, code := i.wrapped.awaitExit(t, tt.after+patience)
+			took := checkExit(t, i.wrapped.told(), exit, tt.after)
 			if code != 1 {
 				t.Errorf("exit code %d, want 1", code)
 			}
-			checkTold(t, wrapped, log, "of "+a.subject()+",", "The ServiceAccount was probably deleted, and perhaps created again.", "Delete the Pod.")
-			checkRefusedForEver(t, stock, exit)
+			i.checkTold(t, "of "+i.account.subject()+",", "The ServiceAccount was probably deleted", "Delete the Pod.")
+			checkRefusedForEver(t, i.stock, exit)
 			results.figures(t, map[string]float64{
-				"first_401_s": seconds(first.Sub(deleted)), "exit_s": seconds(took), "answers_401": float64(wrapped.told().count(http.StatusUnauthorized)),
-				"stock_answers_401": float64(stock.told().count(http.StatusUnauthorized)),
+				"first_401_s": seconds(first.Sub(i.deleted)), "exit_s": seconds(took), "answers_401": float64(i.wrapped.told().count(http.StatusUnauthorized)),
+				"stock_answers_401": float64(i.stock.told().count(http.StatusUnauthorized)),
 			})
 		})
 	}
 }
 
+// TestTransportExitsImmediately is the same with ExitOptions.Immediate.
+func TestTransportExitsImmediately(t *testing.T) {
+	realServerTest(t)
+	i := newIncident(t, podSpec{Exit: &podExit{Immediate: true}})
+	exit, code := i.wrapped.awaitExit(t, patience)
+	took := exit.Sub(i.deleted)
+	if most := tokenCache + askEvery + slowAsk; code != 1 || took > most {
+		t.Errorf("exit code %d %v after the deletion, want 1 within %v", code, took, most)
+	}
+	// The process may end before it can tell of the 401.
+	if told := i.wrapped.told(); told.count(http.StatusUnauthorized) > 1 {
+		t.Errorf("it was still asking:\n%v", told)
+	}
+	i.checkTold(t, "1 answer of 401", "of "+i.account.subject()+",", "Delete the Pod.")
+	checkRefusedForEver(t, i.stock, exit.Add(askEvery))
+	results.figures(t, map[string]float64{"exit_after_deletion_s": seconds(took)})
+}
+
+// incident is a ServiceAccount that was deleted and created again, under a wrapped
+// and a stock process.
+type incident struct {
+	account        *account
+	wrapped, stock *podProcess
+	terminationLog string
+	deleted        time.Time
+}
+
+func newIncident(t *testing.T, s podSpec) *incident {
+	t.Helper()
+	i := &incident{account: newAccount(t, sharedPlane.get(t), true), terminationLog: filepath.Join(t.TempDir(), "termination-log")}
+	cfg, _ := i.account.inCluster(t, i.account.config(t).BearerToken)
+	s.Exit.TerminationLog = i.terminationLog
+	i.wrapped = startPodProcess(t, cfg, i.account, s)
+	s.Exit = nil
+	i.stock = startPodProcess(t, cfg, i.account, s)
+	for _, p := range []*podProcess{i.wrapped, i.stock} {
+		p.await(t, http.StatusOK, patience)
+	}
+	i.deleted = i.account.recreate(t)
+	return i
+}
+
 // checkTold fails unless the termination message says all this, and a log line
 // says the same.
-func checkTold(t *testing.T, p *podProcess, file string, want ...string) {
+func (i *incident) checkTold(t *testing.T, want ...string) {
 	t.Helper()
-	message, err := os.ReadFile(file)
+	message, err := os.ReadFile(i.terminationLog)
 	if err != nil {
 		t.Fatalf("no termination message: %v", err)
 	}
 	checkMessage(t, string(message), want...)
-	lines := strings.Join(p.logged(), "\n")
+	lines := strings.Join(i.wrapped.logged(), "\n")
 	for _, w := range append(want, "Exiting, because of a dead credential") {
 		if !strings.Contains(lines, w) {
 			t.Errorf("the log does not say %q:\n%s", w, lines)
