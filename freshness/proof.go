@@ -56,6 +56,16 @@ func (pr *proof) await(now time.Time, p phase, stream uint64) {
 // the stream.
 func (pr *proof) capped() bool { return !pr.due.Before(pr.limit) }
 
+// hasten makes the proof due at limit at the latest.
+func (pr *proof) hasten(limit time.Time) {
+	if pr.limit.After(limit) {
+		pr.limit = limit
+	}
+	if pr.due.After(pr.limit) {
+		pr.due = pr.limit
+	}
+}
+
 // postpone moves the proof by the time in which this process did not run.
 func (pr *proof) postpone(d time.Duration) {
 	pr.due, pr.limit = pr.due.Add(d), pr.limit.Add(d)

@@ -16,6 +16,9 @@ func (s *state) settle(o observation) {
 		}
 		s.pending, s.newer = s.newer, nil
 		s.prove(o.now, p.at)
+		if s.pending != nil {
+			s.pending.hasten(o.now.Add(s.patienceFor(o.now))) // there is a bound to keep now
+		}
 	}
 	if p := s.pending; p != nil && s.doubt == nil && o.now.After(p.due) {
 		s.counters.doubts++

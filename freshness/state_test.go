@@ -484,3 +484,21 @@ func TestOptions(t *testing.T) {
 		})
 	}
 }
+
+// The first proof gives the next one a bound to keep, though it was begun when
+// there was none.
+func TestFirstProofHastensTheNext(t *testing.T) {
+	m := newSim(t, Options{})
+	began := m.now
+	m.now = m.now.Add(time.Minute)
+	m.s.pending = &proof{at: began, rv: "100", due: m.now.Add(time.Second), limit: m.now.Add(time.Second)}
+	m.s.newer = &proof{at: m.now, rv: "200", due: m.now.Add(longestProof), limit: m.now.Add(longestProof)}
+	m.o.now = m.now
+	m.s.settle(m.o)
+	if !m.s.freshAsOf.Equal(began) || m.s.pending == nil {
+		t.Fatalf("fresh as of %v, pending %+v", m.s.freshAsOf, m.s.pending)
+	}
+	if latest := began.Add(DefaultMaxStaleness - renewalTime); m.s.pending.due.After(latest) {
+		t.Errorf("the next is due %v after the bound would allow it", m.s.pending.due.Sub(latest))
+	}
+}
