@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -84,7 +85,16 @@ func realServerTest(t *testing.T) {
 		t.Skip("needs a real kube-apiserver and minutes, which -short asks to leave out")
 	}
 	t.Parallel()
+	if strings.HasPrefix(t.Name(), "TestTransport") {
+		transportSlots <- struct{}{}
+		t.Cleanup(func() { <-transportSlots })
+	}
 }
+
+// transportSlots bounds how many of the transport's tests run at once: unlike the
+// others, which wait for bookmarks, they move thousands of objects, and proofs have
+// to keep their time beside them.
+var transportSlots = make(chan struct{}, 8)
 
 // waitFor asks cond every 100 ms until it holds, and tells whether it did within
 // limit. In a synctest bubble these are the bubble's times.
