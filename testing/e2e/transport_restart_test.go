@@ -48,6 +48,6 @@ func TestTransportBearsRestartOfServer(t *testing.T) {
 	if n := figures["relisted_"+twinAgent]; n > figures["relisted_"+stockAgent] {
 		t.Errorf("the wrapped informer was sent %v objects again, the stock one %v", n, figures["relisted_"+stockAgent])
 	}
-	tw.checkEnds(t, map[string]int{"connection": 1}, "server")
+	tw.checkEnds(t, map[string]int{"connection": 1}, "server", "client", "status")
 	results.figures(t, figures)
 }
