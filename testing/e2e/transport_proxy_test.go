@@ -143,7 +143,7 @@ func TestTransportDeadSharedUpstream(t *testing.T) {
 		t.Fatalf("the edit is not there %v after the proxy was mended:\n%v", time.Since(mended), w.told(twinAgent))
 	}
 	took := wrapped.latest(mended)
-	if took > headers+late {
+	if took > headers+starved {
 		t.Errorf("the edit was seen %v after the proxy was mended, want at most %v", took, headers)
 	}
 	if err := list(t, stockSide(t, w.config(), "e2e-latecomer"), e, patience); err != nil {
