@@ -28,6 +28,7 @@ type call struct {
 	path    apipath.Path
 	timeout time.Duration // asked of the server; 0: none
 	initial bool          // asks for initial events
+	renew   time.Duration // after which such a watch is renewed
 	resumes bool          // goes on from a resourceVersion
 }
 

@@ -21,7 +21,7 @@ func (o Options) limits() limits {
 // progress is how far a list or watch has come, as the sweep sees it.
 type progress struct {
 	kind     requestKind
-	initial  bool          // a watch that begins with initial events
+	renew    time.Duration // after which a watch that begins with initial events is renewed; 0: it does not
 	timeout  time.Duration // asked of the server
 	began    time.Time     // the request was sent
 	answered bool          // its headers came
@@ -50,7 +50,7 @@ func (l limits) overdue(now time.Time, p progress) (EndReason, bool) {
 		return EndedAge, true
 	case silence >= l.idle:
 		return EndedIdle, true
-	case p.initial && age >= l.maxWatch && silence >= calm:
+	case p.renew > 0 && age >= p.renew && silence >= calm:
 		return EndedRenewed, true
 	}
 	return EndedServer, false

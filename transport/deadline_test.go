@@ -32,11 +32,11 @@ func TestOverdue(t *testing.T) {
 		{"server is too late", progress{kind: watch, answered: true, reading: true, timeout: 150 * time.Second}, 160 * time.Second, 0, EndedAge, true},
 		{"a short watch has a short age", progress{kind: watch, answered: true, reading: true, timeout: 5 * time.Second}, 15 * time.Second, 12 * time.Second, EndedAge, true},
 		{"watch that nobody reads", progress{kind: watch, answered: true, timeout: 150 * time.Second}, time.Hour, time.Hour, 0, false},
-		{"initial events go on past MaxWatch", progress{kind: watch, initial: true, answered: true, reading: true, timeout: 400 * time.Second}, 300 * time.Second, time.Second, 0, false},
-		{"after initial events, a pause", progress{kind: watch, initial: true, answered: true, reading: true, timeout: 400 * time.Second}, 200 * time.Second, 10 * time.Second, EndedRenewed, true},
-		{"initial events hesitate", progress{kind: watch, initial: true, answered: true, reading: true, timeout: 400 * time.Second}, 300 * time.Second, 10*time.Second - ns, 0, false},
-		{"after initial events, a pause before MaxWatch", progress{kind: watch, initial: true, answered: true, reading: true, timeout: 400 * time.Second}, 200*time.Second - ns, time.Minute, 0, false},
-		{"initial events beyond their timeout", progress{kind: watch, initial: true, answered: true, reading: true, timeout: 400 * time.Second}, 410 * time.Second, 0, EndedAge, true},
+		{"initial events go on past MaxWatch", progress{kind: watch, renew: 200 * time.Second, answered: true, reading: true, timeout: 400 * time.Second}, 300 * time.Second, time.Second, 0, false},
+		{"after initial events, a pause", progress{kind: watch, renew: 200 * time.Second, answered: true, reading: true, timeout: 400 * time.Second}, 200 * time.Second, 10 * time.Second, EndedRenewed, true},
+		{"initial events hesitate", progress{kind: watch, renew: 200 * time.Second, answered: true, reading: true, timeout: 400 * time.Second}, 300 * time.Second, 10*time.Second - ns, 0, false},
+		{"after initial events, a pause before MaxWatch", progress{kind: watch, renew: 200 * time.Second, answered: true, reading: true, timeout: 400 * time.Second}, 200*time.Second - ns, time.Minute, 0, false},
+		{"initial events beyond their timeout", progress{kind: watch, renew: 200 * time.Second, answered: true, reading: true, timeout: 400 * time.Second}, 410 * time.Second, 0, EndedAge, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

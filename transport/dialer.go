@@ -35,7 +35,7 @@ type dialer struct {
 func newDialer(dial dialFunc, o Options) *dialer {
 	d := &dialer{
 		dial: dial,
-		// Three probes within PingTimeout.
+		// Three probes in about PingTimeout: the kernel counts in seconds.
 		keepAlive: net.KeepAliveConfig{Enable: true, Idle: o.ReadIdleTimeout, Interval: max(time.Second, o.PingTimeout/3), Count: 3},
 		patience:  o.ReadIdleTimeout + o.PingTimeout,
 		clock:     o.Clock,

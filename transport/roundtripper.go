@@ -107,12 +107,16 @@ func (r *roundTripper) plain(req *http.Request) (*http.Response, error) {
 // bound brings a watch under MaxWatch.
 func (r *roundTripper) bound(c *call) watchnote.Note {
 	limit := r.streams.limits.maxWatch
+	jittered := limit - rand.N(limit/4).Truncate(time.Second)
 	switch {
 	case c.kind != watch:
-	case c.initial && c.timeout == 0:
-		c.timeout = max(unboundedInitial, limit)
-	case c.timeout == 0 || c.timeout > limit && !c.initial:
-		c.timeout = limit - rand.N(limit/4).Truncate(time.Second)
+	case c.initial:
+		c.renew = jittered
+		if c.timeout == 0 {
+			c.timeout = max(unboundedInitial, limit)
+		}
+	case c.timeout == 0 || c.timeout > limit:
+		c.timeout = jittered
 	}
 	return watchnote.Note{GVR: c.path.GVR, Namespace: c.path.Namespace, Timeout: c.timeout}
 }

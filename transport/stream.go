@@ -181,7 +181,7 @@ func (s *stream) sweep(now time.Time, paused time.Duration, l limits) {
 	s.quiet = earliest(now, s.quiet.Add(paused))
 	s.start = s.start.Add(paused)
 	p := progress{
-		kind: s.kind, initial: s.initial, timeout: s.timeout,
+		kind: s.kind, renew: s.renew, timeout: s.timeout,
 		began: s.start, answered: answered, reading: reading, quiet: s.quiet,
 	}
 	if reason, yes := l.overdue(now, p); yes && s.tell(reason) {
