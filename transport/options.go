@@ -74,7 +74,7 @@ type Options struct {
 	// Longer ones, and watches without, get a random one between three quarters of
 	// it and all of it, so that informers do not renew their watches together. A
 	// watch that begins with initial events (WatchList) keeps its own, since it
-	// would have to begin anew; it is renewed after MaxWatch, once it has brought
+	// would have to begin anew; it is renewed after such a time, once it has brought
 	// nothing for 10 s.
 	//
 	// Defaults to 200s. At least 30s.
