@@ -114,8 +114,10 @@ func sameCode(a, b dialFunc) bool {
 }
 
 // Recycle closes every connection, so that the next requests dial anew, and
-// returns how many there were. Watches resume. Other requests under way fail, and
-// a write among them may have been done: it is for when nothing else helps.
+// returns how many there were. Watches resume, those that have just brought their
+// initial events within 3 s. Of the other requests under way, client-go sends reads
+// again; writes fail, though they may have been done: it is for when nothing else
+// helps.
 func (t *Transport) Recycle() int {
 	n := t.dialer.recycle()
 	t.log.Info("Connections recycled", "connections", n)
