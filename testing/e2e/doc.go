@@ -27,7 +27,7 @@
 //
 // # How to run
 //
-//	go test ./testing/e2e          # everything: under five minutes, mostly waiting
+//	go test ./testing/e2e          # everything: about six minutes, mostly waiting
 //	go test ./testing/e2e -short   # the scripted server only: seconds
 //
 // The tests on the real server wait at the same time, whatever GOMAXPROCS is,
