@@ -25,6 +25,7 @@ type body struct {
 	stream *stream
 
 	over bool
+	held bool  // the end is kept back until it is not too short
 	err  error // how it ended, for all later reads
 }
 
@@ -33,6 +34,7 @@ type body struct {
 // and lists everything again after any other error.
 func (b *body) Read(p []byte) (int, error) {
 	if b.over {
+		b.hold()
 		return 0, b.err
 	}
 	s := b.stream
@@ -43,11 +45,15 @@ func (b *body) Read(p []byte) (int, error) {
 		s.bytes.Add(int64(n))
 		s.lastByte.Store(s.owner.clock.Now().UnixNano())
 	}
-	if err != nil {
-		b.over, b.err = true, b.end(err)
-		err = b.err
+	if err == nil {
+		return n, nil
 	}
-	return n, err
+	b.over, b.err = true, b.end(err)
+	if n > 0 {
+		return n, nil // now; the end comes with the next read
+	}
+	b.hold()
+	return 0, b.err
 }
 
 // end closes the books and returns what the reader is told.
@@ -59,7 +65,7 @@ func (b *body) end(err error) error {
 	case reason == EndedClient, reason == EndedStatus:
 		return err
 	case s.kind == watch:
-		b.wait()
+		b.held = true
 		return io.EOF
 	case reason == EndedStalled:
 		return s.stalled()
@@ -67,9 +73,13 @@ func (b *body) end(err error) error {
 	return err
 }
 
-// wait keeps an end back that the reflector would take for too short.
-func (b *body) wait() {
+// hold keeps the end of a watch back that the reflector would take for too short.
+func (b *body) hold() {
 	s := b.stream
+	if !b.held {
+		return
+	}
+	b.held = false
 	left := s.tooShort(s.owner.clock.Now())
 	if left <= 0 {
 		return

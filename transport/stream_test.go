@@ -519,6 +519,47 @@ func TestShortWatch(t *testing.T) {
 	}
 }
 
+// lastWords brings its last bytes together with its end.
+type lastWords struct{}
+
+func (lastWords) Read(p []byte) (int, error) { return copy(p, "event"), errors.New("reset") }
+
+func (lastWords) Close() error { return nil }
+
+func (lastWords) RoundTrip(*http.Request) (*http.Response, error) {
+	resp := httptest.NewRecorder().Result()
+	resp.Body = lastWords{}
+	return resp, nil
+}
+
+// Only the end is kept back, not what came with it.
+func TestLastBytesAreNotHeldBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := &rest.Config{Host: "https://host", Transport: lastWords{}}
+		if _, err := transport.Wrap(cfg, transport.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		client, err := rest.HTTPClientFor(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := fetch(t, client, "/api/v1/pods?watch=true")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		start, buf := time.Now(), make([]byte, 10)
+		n, err := resp.Body.Read(buf)
+		if took := time.Since(start); string(buf[:n]) != "event" || err != nil || took != 0 {
+			t.Errorf("read %q, %v after %v; want the event at once", buf[:n], err, took)
+		}
+		n, err = resp.Body.Read(buf)
+		if took := time.Since(start); n != 0 || err != io.EOF || took != time.Second {
+			t.Errorf("then %d bytes, %v after %v; want %v after a second", n, err, took, io.EOF)
+		}
+	})
+}
+
 // The caller's own end is told as it is.
 func TestCallersOwnEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
