@@ -6,7 +6,6 @@ package transport
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"reflect"
 
@@ -135,8 +134,3 @@ func (t *Transport) Start(ctx context.Context) error {
 
 // NeedLeaderElection makes a manager start it at once.
 func (t *Transport) NeedLeaderElection() bool { return false }
-
-// String names it in logs.
-func (t *Transport) String() string {
-	return fmt.Sprintf("transport with %d connections", t.dialer.open())
-}

@@ -21,18 +21,18 @@ const redialEvery = 250 * time.Millisecond
 // unauthorized counts 401s to a config's own credential and, if it is told to,
 // ends the process when that is dead. All methods are safe for concurrent use.
 type unauthorized struct {
-	clock            clock.PassiveClock
-	exit             *exitProcedure // nil: never
-	connectionsKnown bool           // when they were opened
-	suspected        atomic.Int32   // 1 while there is a row of 401s
+	clock     clock.PassiveClock
+	exit      *exitProcedure // nil: never
+	suspected atomic.Int32   // 1 while there is a row of 401s
 
-	mu         sync.Mutex
-	credential *credential
-	row        refusals
-	redialed   time.Time // when wantsFresh last said yes
-	asked      time.Time // when the API server was last asked to confirm
-	stopping   bool
-	stats      unauthorizedStats
+	mu               sync.Mutex
+	connectionsKnown bool // when they were opened
+	credential       *credential
+	row              refusals
+	redialed         time.Time // when wantsFresh last said yes
+	asked            time.Time // when the API server was last asked to confirm
+	stopping         bool
+	stats            unauthorizedStats
 }
 
 // unauthorizedStats is what an unauthorized has seen.
