@@ -86,6 +86,7 @@ func (s *state) patienceFor(now time.Time) time.Duration {
 // answer may come from a server that is being replaced.
 func (s *state) onWentBack(a answer) {
 	s.pending, s.newer = nil, nil
+	s.owed = owed{} // it may never come
 	s.readSoon = a.received.Add(confirmGap)
 	if !s.wentBack {
 		s.wentBack = true

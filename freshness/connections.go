@@ -5,8 +5,9 @@ package freshness
 
 import "time"
 
-// reconnectGap is for how long new connections serve for every informer.
-const reconnectGap = 30 * time.Second
+// reconnectGap is for how long new connections have to do for every informer: one
+// whose stream no connection helps must not cost the others theirs again and again.
+const reconnectGap = 10 * time.Minute
 
 // crowd tells whether most informers, and at least three, are stalled.
 func (m *Monitor) crowd(now time.Time) bool {

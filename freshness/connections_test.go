@@ -53,3 +53,32 @@ func TestReconnectIsTheLastCure(t *testing.T) {
 		}
 	})
 }
+
+// One kind whose watches no connection helps does not cost the others theirs again
+// and again, and still gets the present from lists.
+func TestReconnectIsRare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &connections{heal: func() {}}
+		f := newFixture(t, freshness.Options{Connections: c})
+		f.ready()
+		f.busyElsewhere()
+		time.Sleep(2 * time.Minute)
+		f.srv.Stall(widgets)
+		f.srv.StallNew(widgets)
+		for range 30 {
+			if err := f.srv.Update(widget("a", time.Now().String())); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(2 * time.Minute)
+			if err := f.monitor.Check(nil); err != nil {
+				t.Fatalf("a restart was asked for: %v", err)
+			}
+		}
+		if got := c.recycled.Load(); got < 1 || got > 7 {
+			t.Errorf("connections were recycled %d times in an hour, want some and at most one in 10 min", got)
+		}
+		if f.status().ProvenCures[freshness.Relist] == 0 {
+			t.Error("no relist brought the present")
+		}
+	})
+}

@@ -38,9 +38,10 @@
 // Where the store has not reached R in time, the monitor asks the API server
 // whether its own watch cache has. If so, the stream is at fault, and a ladder
 // of cures begins: [Resume], which costs one request and sends nothing twice,
-// then [Relist], then [List], then, with Options.Connections, [Reconnect]. Each is verified within seconds by a short watch,
-// whose bookmark comes 2 s before its end. If not, the API server is at fault:
-// the verdict is [ControlPlaneStalled] and nothing is cured or restarted.
+// then [Relist], then [List], then, with Options.Connections, [Reconnect]. Each is
+// verified within seconds by a short watch, whose bookmark comes 2 s before its
+// end. If not, the API server is at fault: the verdict is [ControlPlaneStalled] and
+// nothing is cured or restarted.
 //
 // Nothing sits between the stream and the reflector. The monitor polls two
 // strings per informer twice a second; an event costs no goroutine, channel or

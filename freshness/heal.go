@@ -123,20 +123,17 @@ func (s *state) insist(o observation) []action {
 	return []action{{kind: actCure, rung: s.lastCure}}
 }
 
-// rungsFor returns the allowed cures that can help. Resuming from a
+// rungsFor returns the allowed cures that can help, in order. Resuming from a
 // resourceVersion that the server no longer knows cannot. Where most informers
-// stall together it is the path, and listing everything again, kind by kind, would
-// load it for nothing. Where the stream is dead again soon after a relist, lists
-// work and watches do not, and new connections come before the next relist.
+// stall together, or a stream is dead again soon after a relist, it is the path:
+// new connections come before another list.
 func (s *state) rungsFor(d *doubt) []Rung {
-	var out []Rung
-	for _, r := range s.cures {
-		if d.back && !r.resumes() || !d.back && (r.resumes() || !s.crowd) {
-			out = append(out, r)
-		}
+	if d.back {
+		return slices.DeleteFunc(slices.Clone(s.cures), Rung.resumes)
 	}
-	if i := slices.Index(out, Reconnect); i > 1 && !s.relisted.IsZero() && d.since.Sub(s.relisted) < relistMemory {
-		out = slices.Insert(slices.Delete(out, i, i+1), 1, Reconnect)
+	relapse := !s.relisted.IsZero() && d.since.Sub(s.relisted) < relistMemory
+	if i := slices.Index(s.cures, Reconnect); i > 1 && (s.crowd || relapse) {
+		return slices.Insert(slices.Delete(slices.Clone(s.cures), i, i+1), 1, Reconnect)
 	}
-	return out
+	return s.cures
 }

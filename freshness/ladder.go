@@ -22,8 +22,9 @@ const (
 	// List is Relist by LIST instead of WatchList, for a stream of initial
 	// events that never ends.
 	List
-	// Reconnect has Options.Connections dial anew, and resumes. It comes last, since
-	// it touches everything that the program does with its connections.
+	// Reconnect has Options.Connections dial anew, and resumes. It comes last, unless
+	// it seems to be the path, since it touches everything that the program does with
+	// its connections.
 	Reconnect
 )
 

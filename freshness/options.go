@@ -76,7 +76,8 @@ type Options struct {
 	DisabledCures []Rung
 
 	// Connections, if set, is asked for new connections when no other cure has
-	// helped, at most once in 30s for all informers. A *transport.Transport is one.
+	// helped, and before another list where it seems to be the path, at most once in
+	// 10m for all informers. A *transport.Transport is one.
 	Connections interface{ Recycle() int }
 
 	// Observer, if set, is told of everything that happens to every informer, in

@@ -159,8 +159,8 @@ func TestLadder(t *testing.T) {
 		{"with connections", Options{Connections: noConnections{}}, false, false, []Rung{Resume, Relist, List, Reconnect}},
 		{"again", Options{Connections: noConnections{}}, false, true, []Rung{Resume, Reconnect, Relist, List}},
 		{"again, without connections", Options{}, false, true, []Rung{Resume, Relist, List}},
-		{"most stall at once", Options{Connections: noConnections{}}, true, false, []Rung{Resume, Reconnect}},
-		{"most stall at once, without connections", Options{}, true, false, []Rung{Resume}},
+		{"most stall at once", Options{Connections: noConnections{}}, true, false, []Rung{Resume, Reconnect, Relist, List}},
+		{"most stall at once, without connections", Options{}, true, false, []Rung{Resume, Relist, List}},
 		{"not allowed", Options{Connections: noConnections{}, DisabledCures: []Rung{Relist, Reconnect}}, false, false, []Rung{Resume, List}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -500,5 +500,18 @@ func TestFirstProofHastensTheNext(t *testing.T) {
 	}
 	if latest := began.Add(DefaultMaxStaleness - renewalTime); m.s.pending.due.After(latest) {
 		t.Errorf("the next is due %v after the bound would allow it", m.s.pending.due.Sub(latest))
+	}
+}
+
+// A restored datastore never brings what was written before: it is not waited for.
+func TestRestoreForgetsWhatIsOwed(t *testing.T) {
+	m := newSim(t, Options{})
+	m.s.owe(m.now, "150")
+	for range 2 {
+		m.s.onRead(m.answer("50"))
+		m.run(confirmGap)
+	}
+	if !m.s.owed.since.IsZero() {
+		t.Errorf("%+v is still owed", m.s.owed)
 	}
 }
