@@ -5,6 +5,7 @@ package freshness_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync/atomic"
@@ -50,8 +51,7 @@ func newManager(cfg *rest.Config) (ctrl.Manager, error) {
 	if err := mgr.AddHealthzCheck("freshness", monitor.Check); err != nil { // liveness, never readiness
 		return nil, err
 	}
-	metrics.Registry.MustRegister(guard, monitor) // controller-runtime/pkg/metrics
-	return mgr, nil
+	return mgr, errors.Join(metrics.Registry.Register(guard), metrics.Registry.Register(monitor)) // controller-runtime/pkg/metrics
 }
 
 // With client-go alone: NewInformer takes the place of
