@@ -554,7 +554,7 @@ func TestLastBytesAreNotHeldBack(t *testing.T) {
 			t.Errorf("read %q, %v after %v; want the event at once", buf[:n], err, took)
 		}
 		n, err = resp.Body.Read(buf)
-		if took := time.Since(start); n != 0 || err != io.EOF || took != time.Second {
+		if took := time.Since(start); n != 0 || !errors.Is(err, io.EOF) || took != time.Second {
 			t.Errorf("then %d bytes, %v after %v; want %v after a second", n, err, took, io.EOF)
 		}
 	})
