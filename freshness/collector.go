@@ -115,5 +115,5 @@ func worse(a, b Status) Status {
 
 // severity orders verdicts by how much somebody should care.
 func severity(v Verdict) int {
-	return slices.Index([]Verdict{Fresh, Syncing, Blind, Unreachable, Suspect, ControlPlaneStalled, Stalled}, v)
+	return slices.Index([]Verdict{Fresh, Syncing, Blind, Unreachable, Suspect, Diverged, ControlPlaneStalled, Stalled}, v)
 }

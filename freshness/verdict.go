@@ -31,6 +31,10 @@ const (
 	// datastore. Restarting this process does not help and may harm, since a new
 	// one may never sync.
 	ControlPlaneStalled
+	// Diverged: the stream moves, but a comparison of contents has twice found objects
+	// that differ from the API server's: events were lost on the way. A relist is
+	// under way.
+	Diverged
 	// Unreachable: reads fail, which says nothing about staleness.
 	Unreachable
 	// Blind: the API server answers, but not in a way that proves anything:
@@ -38,7 +42,7 @@ const (
 	Blind
 )
 
-var verdictNames = [...]string{"Syncing", "Fresh", "Suspect", "Stalled", "ControlPlaneStalled", "Unreachable", "Blind"}
+var verdictNames = [...]string{"Syncing", "Fresh", "Suspect", "Stalled", "ControlPlaneStalled", "Diverged", "Unreachable", "Blind"}
 
 // String returns the verdict's name.
 func (v Verdict) String() string {
@@ -61,6 +65,7 @@ type evidence struct {
 	conclusive bool        // the overdue proof cannot be explained by a renewed stream or absent bookmarks
 	server     serverState // what the API server says of itself for the overdue proof
 	follows    bool        // a bookmark has been seen, so the server's watch cache follows writes to other kinds
+	diverged   bool        // contents differ, though resourceVersions do not
 
 	read readState // how the last read of the API server ended
 }
@@ -103,6 +108,8 @@ func judge(e evidence, maxStaleness time.Duration) Verdict {
 		return Blind
 	case e.overdue && e.server == serverReached && e.conclusive:
 		return Stalled
+	case e.diverged:
+		return Diverged
 	case e.proven && !e.overdue && e.bound <= maxStaleness:
 		return Fresh
 	case e.read == readUnreachable:
