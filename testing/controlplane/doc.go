@@ -32,6 +32,7 @@
 //   - [ControlPlane.Restart] is a crash and a quick return, on the same address.
 //   - [ControlPlane.Checkpoint] and [ControlPlane.Rewind] restore an earlier state of etcd, so that resourceVersions go backwards.
 //   - Options.WrapEtcd puts a proxy between kube-apiserver and etcd.
+//   - [ControlPlane.AddAPIServer] starts another kube-apiserver on the same etcd.
 //
 // [ControlPlane.Stop] kills everything. On Linux the kernel does so, too, when the calling process ends without it: a panic, a test
 // timeout, SIGKILL. The temporary directory that is then left is removed by the next Start.
@@ -51,7 +52,7 @@
 //   - No nodes: no kubelet, so pods stay Pending. The "kubernetes" Service has no endpoints, and webhooks are reached by URL only.
 //   - Without Options.ControllerManager nothing is garbage-collected, namespaces stay Terminating, the aggregated roles "admin", "edit" and
 //     "view" are empty, and pods need no ServiceAccount.
-//   - One member of each component. etcd does not fsync, so the data do not survive a power loss.
+//   - One member of each component but kube-apiserver. etcd does not fsync, so the data do not survive a power loss.
 //   - Users beside ServiceAccounts are impersonated, see [ControlPlane.User]. There are no client certificates.
 //   - Only the patch release in the table of this package is built of each minor version.
 package controlplane

@@ -46,9 +46,9 @@ type Options struct {
 	// of Start, a chosen one that was taken in the meantime is replaced by another.
 	APIServerPort, EtcdPort int
 
-	// WrapEtcd puts something between kube-apiserver and etcd, such as a fault proxy. It is called once, when etcd at
-	// etcdURL (http://127.0.0.1:PORT) is ready, and returns the URL that kube-apiserver shall use instead. Restart and Rewind
-	// keep both URLs. What it starts is the caller's to stop, after Stop.
+	// WrapEtcd puts something between kube-apiserver and etcd, such as a fault proxy. It is called once for each kube-apiserver
+	// (see AddAPIServer), when etcd at etcdURL (http://127.0.0.1:PORT) is ready, and returns the URL that this one shall use
+	// instead. Restart and Rewind keep both URLs. What it starts is the caller's to stop, after Stop.
 	WrapEtcd func(ctx context.Context, etcdURL string) (string, error)
 
 	// EtcdArgs, APIServerArgs, ControllerManagerArgs and SchedulerArgs are further flags, each as "--name=value" or "--name". They

@@ -59,14 +59,7 @@ func (c *ControlPlane) startEtcd(ctx context.Context) error {
 }
 
 func (c *ControlPlane) startAPIServer(ctx context.Context) error {
-	backend, err := c.wrappedEtcd(ctx)
-	if err != nil {
-		return err
-	}
-	port, err := c.launch(ctx, APIServer, c.opts.APIServerPort, func(port int) ([]string, func(context.Context) error) {
-		args := apiServerArgs(c.pki, c.file("tokens.csv"), c.file("certs"), backend, port, c.opts.ControllerManager)
-		return mergeFlags(args, c.opts.APIServerArgs), c.probeReady(port, "/readyz", c.tokens[adminUser])
-	})
+	port, err := c.launchAPIServer(ctx, APIServer, c.opts.APIServerPort)
 	if err != nil {
 		return err
 	}
@@ -123,7 +116,7 @@ func (c *ControlPlane) launch(
 		}
 		args, probe := describe(port)
 		comp := &component{
-			name: name, path: c.binaries.path(name), args: args, port: port,
+			name: name, path: c.binaries.path(name.program()), args: args, port: port,
 			logPath: c.LogFile(name), probe: probe, timeout: c.opts.StartTimeout,
 		}
 		err := comp.start(ctx)
