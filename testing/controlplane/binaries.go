@@ -20,13 +20,20 @@ const assetsVariable = "KUBEBUILDER_ASSETS"
 // binaries is a directory with the programs of one control plane, and how it was found.
 type binaries struct {
 	dir, source string
+	kine        string // the directory of kine, where it is needed
 }
 
-func (b *binaries) path(name Component) string { return filepath.Join(b.dir, string(name)) }
+func (b *binaries) path(name Component) string {
+	if name == Kine {
+		return filepath.Join(b.kine, string(name))
+	}
+	return filepath.Join(b.dir, string(name))
+}
 
 // Ensure finds the binaries of a Kubernetes minor version ("" means DefaultVersion) or builds them, as Start would, and returns their
-// directory. Without components it wants all four, so that nothing is left to build for any Options. Progress goes to log; nil
-// means os.Stderr.
+// directory. Without components it wants the four of Kubernetes, so that nothing is left to build for any Options with etcd. Kine is
+// of no Kubernetes version and lies in a directory of its own, which is returned where nothing else is asked for. Progress goes to
+// log; nil means os.Stderr.
 func Ensure(ctx context.Context, version string, log io.Writer, components ...Component) (string, error) {
 	if err := supported(); err != nil {
 		return "", err
@@ -35,8 +42,8 @@ func Ensure(ctx context.Context, version string, log io.Writer, components ...Co
 		return "", fmt.Errorf("controlplane: version: %w", err)
 	}
 	for _, name := range components {
-		if !slices.Contains(allComponents(), name) {
-			return "", fmt.Errorf("controlplane: component %q: must be among %v", name, allComponents())
+		if known := append(allComponents(), Kine); !slices.Contains(known, name) {
+			return "", fmt.Errorf("controlplane: component %q: must be among %v", name, known)
 		}
 	}
 	if len(components) == 0 {
@@ -48,6 +55,9 @@ func Ensure(ctx context.Context, version string, log io.Writer, components ...Co
 	found, err := findBinaries(ctx, version, components, &logger{w: log})
 	if err != nil {
 		return "", err
+	}
+	if found.dir == "" {
+		return found.kine, nil
 	}
 	return found.dir, nil
 }
@@ -70,17 +80,17 @@ func findBinaries(ctx context.Context, version string, need []Component, log *lo
 		assets:   os.Getenv(assetsVariable),
 		cache:    filepath.Join(userCache, "freshwatch", "controlplane"),
 		download: setupEnvtest,
-		build:    buildRelease,
+		build:    buildSource,
 	}
-	found, err := f.find(ctx)
+	found, err := f.findAll(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("controlplane: %w", err)
 	}
-	log.printf("using kube-apiserver from %s (%s)", found.dir, found.source)
 	return found, nil
 }
 
-// finder looks for the binaries of a release in one place after the other. All come from the same place, so that their versions agree.
+// finder looks for the binaries of a release in one place after the other. All come from the same place, so that their versions agree;
+// kine, of which every version goes with every release, comes from the cache.
 type finder struct {
 	release  release
 	explicit bool // the version was asked for, not assumed
@@ -90,28 +100,59 @@ type finder struct {
 	cache    string // parent of the releases' directories
 
 	download func(ctx context.Context, r release, need []Component) (dir string, err error)
-	build    func(ctx context.Context, r release, need []Component, cache string, log *logger) error
+	build    func(ctx context.Context, s source, need []Component, cache string, log *logger) error
 }
 
+// findAll finds the release's binaries and kine, each if it is needed.
+func (f *finder) findAll(ctx context.Context) (*binaries, error) {
+	found := &binaries{}
+	var err error
+	needKine := slices.Contains(f.need, Kine)
+	f.need = slices.DeleteFunc(slices.Clone(f.need), func(name Component) bool { return name == Kine })
+	if len(f.need) > 0 {
+		if found, err = f.find(ctx); err != nil {
+			return nil, err
+		}
+		f.log.printf("using kube-apiserver from %s (%s)", found.dir, found.source)
+	}
+	if needKine {
+		if found.kine, err = f.findKine(ctx); err != nil {
+			return nil, err
+		}
+		f.log.printf("using kine from %s", found.kine)
+	}
+	return found, nil
+}
+
+// findKine returns kine's directory in the cache.
+func (f *finder) findKine(ctx context.Context) (string, error) {
+	need, dir := []Component{Kine}, filepath.Join(f.cache, kineSource{}.key())
+	if len(missing(dir, need)) == 0 {
+		return dir, nil
+	}
+	return dir, f.build(ctx, kineSource{}, need, f.cache, f.log)
+}
+
+// find finds the release's binaries.
 func (f *finder) find(ctx context.Context) (*binaries, error) {
 	if f.assetsUsable(ctx) {
-		return &binaries{f.assets, assetsVariable}, nil
+		return &binaries{dir: f.assets, source: assetsVariable}, nil
 	}
 	own := filepath.Join(f.cache, f.release.key())
 	if len(missing(own, f.need)) == 0 {
-		return &binaries{own, "cache"}, nil
+		return &binaries{dir: own, source: "cache"}, nil
 	}
 	dir, err := f.download(ctx, f.release, f.need)
 	switch {
 	case err == nil && len(missing(dir, f.need)) == 0:
-		return &binaries{dir, "setup-envtest"}, nil
+		return &binaries{dir: dir, source: "setup-envtest"}, nil
 	case err != nil && !errors.Is(err, errNoSetupEnvtest):
 		f.log.printf("setup-envtest: %v: building instead", err)
 	}
 	if err := f.build(ctx, f.release, f.need, f.cache, f.log); err != nil {
 		return nil, err
 	}
-	return &binaries{own, "built"}, nil
+	return &binaries{dir: own, source: "built"}, nil
 }
 
 // assetsUsable tells whether KUBEBUILDER_ASSETS holds what is needed, and says so if it is set and does not.

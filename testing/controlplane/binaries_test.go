@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // fakeBinaries puts scripts of the components' names into dir; kube-apiserver says that it is of that version.
@@ -75,7 +77,7 @@ func TestFindOrder(t *testing.T) {
 					}
 					return fakeBinaries(t, filepath.Join(dir, "envtest"), "", test.envtest...), nil
 				},
-				build: func(_ context.Context, _ release, need []Component, _ string, _ *logger) error {
+				build: func(_ context.Context, _ source, need []Component, _ string, _ *logger) error {
 					fakeBinaries(t, own, "", need...)
 					return nil
 				},
@@ -106,13 +108,61 @@ func TestFindGoesOnWithoutTheDownloadSite(t *testing.T) {
 	f := &finder{
 		release: releases()[0], need: []Component{Etcd}, log: log, cache: t.TempDir(),
 		download: func(context.Context, release, []Component) (string, error) { return "", errors.New("no such host") },
-		build:    func(context.Context, release, []Component, string, *logger) error { return broken },
+		build:    func(context.Context, source, []Component, string, *logger) error { return broken },
 	}
 	if _, err := f.find(context.Background()); !errors.Is(err, broken) {
 		t.Errorf("got %v, want %v", err, broken)
 	}
 	if got, want := text.String(), "controlplane: setup-envtest: no such host: building instead\n"; got != want {
 		t.Errorf("logged %q, want %q", got, want)
+	}
+}
+
+func TestFindKine(t *testing.T) {
+	pair := []Component{Etcd, APIServer}
+	for _, test := range []struct {
+		name         string
+		need, cached []Component
+		dirs         []string // of the release and of kine
+		built        string
+	}{
+		{name: "in the cache", need: []Component{Kine, APIServer}, cached: []Component{Kine}, dirs: []string{"assets", "kine" + kineVersion}},
+		{name: "built", need: []Component{Kine, APIServer}, dirs: []string{"assets", "kine" + kineVersion}, built: "kine " + kineVersion},
+		{name: "alone", need: []Component{Kine}, dirs: []string{"", "kine" + kineVersion}, built: "kine " + kineVersion},
+		{name: "not needed", need: pair, dirs: []string{"assets", ""}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			own := filepath.Join(dir, kineSource{}.key())
+			fakeBinaries(t, own, "", test.cached...)
+			log, _ := newTestLog()
+			built := ""
+			f := &finder{
+				release: releases()[0], need: test.need, log: log, cache: dir,
+				assets: fakeBinaries(t, filepath.Join(dir, "assets"), "", pair...),
+				build: func(_ context.Context, s source, need []Component, _ string, _ *logger) error {
+					built += s.String()
+					fakeBinaries(t, own, "", need...)
+					return nil
+				},
+			}
+			found, err := f.findAll(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := []string{"", ""}
+			for i, name := range test.dirs {
+				if name != "" {
+					want[i] = filepath.Join(dir, name)
+				}
+			}
+			if diff := cmp.Diff(want, []string{found.dir, found.kine}); diff != "" {
+				t.Errorf("directories (-want +got):\n%s", diff)
+			}
+			if built != test.built {
+				t.Errorf("built %q, want %q", built, test.built)
+			}
+		})
 	}
 }
 
@@ -133,7 +183,7 @@ func TestEnsureValidates(t *testing.T) {
 	_, err := Ensure(context.Background(), "1.12", nil)
 	wantError(t, err, `version: "1.12"`, "1.37")
 	_, err = Ensure(context.Background(), "", nil, "kubelet")
-	wantError(t, err, `component "kubelet"`, "kube-scheduler")
+	wantError(t, err, `component "kubelet"`, "kube-scheduler", "kine")
 }
 
 func TestEnsureTakesAssets(t *testing.T) {

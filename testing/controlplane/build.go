@@ -11,11 +11,11 @@ import (
 	"path/filepath"
 )
 
-// buildRelease builds what the cache lacks of a release. Of any number of callers, in any number of processes, one builds and
+// buildSource builds what the cache lacks of a source. Of any number of callers, in any number of processes, one builds and
 // the others wait and then find the result. Each binary enters the cache by a rename when it is finished, so an aborted build is
 // taken up where it was and never mistaken for a finished one.
-func buildRelease(ctx context.Context, r release, need []Component, cache string, log *logger) error {
-	b := &builder{release: r, cache: cache, log: log, newCompiler: newGoCompiler}
+func buildSource(ctx context.Context, s source, need []Component, cache string, log *logger) error {
+	b := &builder{source: s, cache: cache, log: log, newCompiler: newGoCompiler}
 	return b.build(ctx, need)
 }
 
@@ -24,24 +24,24 @@ type compiler interface {
 	compile(ctx context.Context, name Component, path string) error
 }
 
-// builder fills the cache directory of one release.
+// builder fills the cache directory of one source.
 type builder struct {
-	release     release
+	source      source
 	cache       string
 	log         *logger
-	newCompiler func(ctx context.Context, r release, workDir string, log *logger) (compiler, error)
+	newCompiler func(ctx context.Context, s source, workDir string, log *logger) (compiler, error)
 }
 
 func (b *builder) build(ctx context.Context, need []Component) error {
-	target := filepath.Join(b.cache, b.release.key())
+	target := filepath.Join(b.cache, b.source.key())
 	if err := os.MkdirAll(target, 0o700); err != nil {
 		return err
 	}
 	unlock, err := lockFile(ctx, target+".lock", func(holder string) {
-		b.log.printf("process %s is building Kubernetes %s: waiting for it", holder, b.release.kubernetes)
+		b.log.printf("process %s is building %v: waiting for it", holder, b.source)
 	})
 	if err != nil {
-		return fmt.Errorf("waiting for another build of Kubernetes %s: %w", b.release.kubernetes, err)
+		return fmt.Errorf("waiting for another build of %v: %w", b.source, err)
 	}
 	defer unlock()
 	absent := missing(target, need)
@@ -63,9 +63,9 @@ func (b *builder) buildLocked(ctx context.Context, absent []Component, target st
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
 
-	b.log.printf("building %s of Kubernetes %s from source into %s: the first build takes some ten minutes, later starts take seconds",
-		join(absent), b.release.kubernetes, target)
-	c, err := b.newCompiler(ctx, b.release, work, b.log)
+	b.log.printf("building %s (%v) from source into %s: the first build takes some %s, later starts take seconds",
+		join(absent), b.source, target, b.source.effort())
+	c, err := b.newCompiler(ctx, b.source, work, b.log)
 	if err != nil {
 		return err
 	}

@@ -20,10 +20,10 @@ func (f compilerFunc) compile(ctx context.Context, name Component, path string) 
 	return f(ctx, name, path)
 }
 
-func (f compilerFunc) new(context.Context, release, string, *logger) (compiler, error) { return f, nil }
+func (f compilerFunc) new(context.Context, source, string, *logger) (compiler, error) { return f, nil }
 
 // recordingCompiler adds a line to dir/compiled for each binary that it makes.
-func recordingCompiler(dir string) func(context.Context, release, string, *logger) (compiler, error) {
+func recordingCompiler(dir string) func(context.Context, source, string, *logger) (compiler, error) {
 	return compilerFunc(func(_ context.Context, name Component, path string) error {
 		record, err := os.OpenFile(filepath.Join(dir, "compiled"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 		if err != nil {
@@ -91,7 +91,7 @@ func (w *waitWriter) Write(b []byte) (int, error) {
 func TestBuildMakesOnlyWhatIsAbsent(t *testing.T) {
 	dir := t.TempDir()
 	log, _ := newTestLog()
-	b := &builder{release: releases()[0], cache: dir, log: log, newCompiler: recordingCompiler(dir)}
+	b := &builder{source: releases()[0], cache: dir, log: log, newCompiler: recordingCompiler(dir)}
 	for _, need := range [][]Component{{Etcd, APIServer}, {Etcd, APIServer, Scheduler}, {APIServer}} {
 		if err := b.build(context.Background(), need); err != nil {
 			t.Fatal(err)
@@ -114,7 +114,7 @@ func TestAbortedBuildNeverLooksFinished(t *testing.T) {
 		}
 		return abort
 	})
-	b := &builder{release: r, cache: dir, log: log, newCompiler: half.new}
+	b := &builder{source: r, cache: dir, log: log, newCompiler: half.new}
 	need := []Component{Etcd, APIServer}
 	if err := b.build(context.Background(), need); !errors.Is(err, abort) {
 		t.Fatalf("got %v, want %v", err, abort)
@@ -148,7 +148,7 @@ func TestWaitForBuildEndsWithContext(t *testing.T) {
 	}
 	defer unlock()
 	ctx, cancel := context.WithCancel(context.Background())
-	b := &builder{release: r, cache: dir, newCompiler: recordingCompiler(dir)}
+	b := &builder{source: r, cache: dir, newCompiler: recordingCompiler(dir)}
 	b.log = &logger{w: &waitWriter{waiting: cancel}}
 	err = b.build(ctx, []Component{Etcd})
 	if !errors.Is(err, context.Canceled) {

@@ -3,7 +3,11 @@
 
 package controlplane
 
-import "fmt"
+import (
+	"fmt"
+	"net/url"
+	"path/filepath"
+)
 
 // etcdArgs is the command line of a single-member etcd. The peer address is never dialled; no fsync, because nothing outlives the test
 // and a dying process loses nothing that it has written.
@@ -21,6 +25,27 @@ func etcdArgs(member, dataDir string, port int) []string {
 		"--unsafe-no-fsync",
 		"--log-level=warn",
 	}
+}
+
+// kineArgs is the command line of kine on a SQLite database, with the parameters that are kine's default if no endpoint is given. It
+// would serve metrics to the whole network.
+func kineArgs(dataDir string, port int) []string {
+	const params = "_journal_mode=WAL&_busy_timeout=30000&_synchronous=NORMAL&_txlock=immediate&cache=shared"
+	file := url.URL{Path: filepath.Join(dataDir, "state.db")} // SQLite takes it for a URL, too
+	return []string{
+		"--listen-address=tcp://" + loopback(port),
+		"--endpoint=sqlite://" + file.EscapedPath() + "?" + params,
+		"--metrics-bind-address=0",
+	}
+}
+
+// announcement is what a component that cannot be probed over HTTP logs once it is ready. No other program that took the port in the
+// meantime can say it in its place.
+func announcement(name Component) string {
+	if name == Kine {
+		return "Kine available at"
+	}
+	return ""
 }
 
 // apiServerArgs is the command line of kube-apiserver. It advertises the loopback address, which no Endpoints object may hold, so the

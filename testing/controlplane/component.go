@@ -28,8 +28,11 @@ type component struct {
 	args    []string
 	port    int
 	logPath string
-	probe   func(context.Context) error // nil when the component is ready
-	timeout time.Duration               // from start to ready
+	timeout time.Duration // from start to ready
+
+	// How to tell that it is ready: what its log says then, if that is not empty, and what returns nil then, if that is not nil.
+	announces string
+	probe     func(context.Context) error
 
 	proc      *process
 	logOffset int64 // where the log of the current run begins
@@ -64,7 +67,7 @@ func (c *component) waitReady(ctx context.Context) error {
 	tick := time.NewTicker(probeInterval)
 	defer tick.Stop()
 	for {
-		probeErr := c.probe(ctx)
+		probeErr := c.ready(ctx)
 		if probeErr == nil && !c.proc.exited() {
 			return nil
 		}
@@ -77,6 +80,17 @@ func (c *component) waitReady(ctx context.Context) error {
 		case <-tick.C:
 		}
 	}
+}
+
+// ready returns nil if the program is.
+func (c *component) ready(ctx context.Context) error {
+	if c.announces != "" && !strings.Contains(runLog(c.logPath, c.logOffset), c.announces) {
+		return fmt.Errorf("it has not said %q", c.announces)
+	}
+	if c.probe == nil {
+		return nil
+	}
+	return c.probe(ctx)
 }
 
 // died describes the end of a process that was not asked to end.

@@ -63,6 +63,28 @@ func TestComponentThatDiesAtStart(t *testing.T) {
 	}
 }
 
+func TestComponentThatAnnouncesItself(t *testing.T) {
+	c := scriptedComponent(t, `[ -e "$0.again" ] && /bin/sleep 0.2; touch "$0.again"; echo ready now; exec /bin/sleep 600`, nil)
+	c.announces = "ready now"
+	for range 2 { // What an earlier run has said does not count.
+		if err := c.start(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if text := runLog(c.logPath, c.logOffset); !strings.Contains(text, c.announces) {
+			t.Errorf("started, and this run has said %q", text)
+		}
+		if err := c.kill(); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	c.announces, c.timeout = "something else", 200*time.Millisecond
+	err := c.start(context.Background())
+	if err == nil || !strings.Contains(err.Error(), `it has not said "something else"`) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestComponentThatIsNeverReady(t *testing.T) {
 	c := scriptedComponent(t, "echo still busy; exec /bin/sleep 600", never)
 	c.timeout = 200 * time.Millisecond

@@ -65,7 +65,7 @@ func (c *ControlPlane) file(name string) string { return filepath.Join(c.dir.pat
 // APIServerURL returns the address of kube-apiserver, https://127.0.0.1:PORT.
 func (c *ControlPlane) APIServerURL() string { return c.apiServerURL }
 
-// EtcdURL returns the address of etcd itself, http://127.0.0.1:PORT, also where Options.WrapEtcd put something in front of it.
+// EtcdURL returns the address of the datastore itself, etcd or kine, http://127.0.0.1:PORT, also where Options.WrapEtcd put something in front of it.
 func (c *ControlPlane) EtcdURL() string { return c.etcdURL }
 
 // CA returns the PEM certificate that the certificates of kube-apiserver, kube-controller-manager and kube-scheduler are signed with.

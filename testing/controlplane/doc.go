@@ -16,6 +16,8 @@
 //  3. setup-envtest, if that command is on PATH and its download site answers within a minute;
 //  4. a build from Go modules into the cache, with progress on Options.Log.
 //
+// Kine, which is no part of Kubernetes, comes from the cache, or is built into it when it is first asked for: two minutes.
+//
 // Options.Log says which it was. A first build of all four programs takes ten minutes on two idle cores, 4 GB in Go's build cache, 1 GB in
 // its module cache and 0.3 GB for the programs; etcd and kube-apiserver alone take three quarters of that. Later builds take seconds, as
 // long as Go's build cache keeps the packages. Callers in several processes build once, the others wait. "go test" gives up after ten
@@ -32,6 +34,7 @@
 //   - [ControlPlane.Restart] is a crash and a quick return, on the same address.
 //   - [ControlPlane.Checkpoint] and [ControlPlane.Rewind] restore an earlier state of etcd, so that resourceVersions go backwards.
 //   - Options.WrapEtcd puts a proxy between kube-apiserver and etcd.
+//   - Options.Datastore = [Kine] has a SQLite database behind kine in place of etcd, and all of this works on it.
 //   - [ControlPlane.AddAPIServer] starts another kube-apiserver on the same etcd.
 //
 // [ControlPlane.Stop] kills everything. On Linux the kernel does so, too, when the calling process ends without it: a panic, a test
@@ -40,7 +43,7 @@
 // # Implementation
 //
 // The module that is built from is generated, because k8s.io/kubernetes points to its own modules by paths that are not in its zip: each is
-// replaced by its published twin of the same release. Versions are those of Kubernetes's go.mod, flags are those of a release build
+// replaced by its published twin of the same release. Kine is built from a module of its own. Versions are those of Kubernetes's go.mod, flags are those of a release build
 // (-trimpath, no symbols, version set), so that /version says what runs.
 //
 // Components are addressed by ports below the kernel's range for outgoing connections, so that a client which retries during a restart
@@ -52,7 +55,8 @@
 //   - No nodes: no kubelet, so pods stay Pending. The "kubernetes" Service has no endpoints, and webhooks are reached by URL only.
 //   - Without Options.ControllerManager nothing is garbage-collected, namespaces stay Terminating, the aggregated roles "admin", "edit" and
 //     "view" are empty, and pods need no ServiceAccount.
-//   - One member of each component but kube-apiserver. etcd does not fsync, so the data do not survive a power loss.
+//   - One member of each component but kube-apiserver. etcd does not fsync, and kine seldom does, so the data do
+//     not survive a power loss.
 //   - Users beside ServiceAccounts are impersonated, see [ControlPlane.User]. There are no client certificates.
 //   - Only the patch release in the table of this package is built of each minor version.
 package controlplane

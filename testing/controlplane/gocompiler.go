@@ -5,6 +5,7 @@ package controlplane
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -14,31 +15,22 @@ import (
 	"time"
 )
 
-// mainPackage is where the source of a component's program is. A datastore other than etcd would be one more entry here, one more
-// requirement of the module, and a command line.
-func mainPackage(name Component) string {
-	if name == Etcd {
-		return etcdModule
-	}
-	return kubernetesModule + "/cmd/" + string(name)
-}
-
 // goCompiler builds with the go command, inside a module made for the purpose. It is generated rather than checked in because a module
 // inside this one would not be part of what users download.
 type goCompiler struct {
-	goTool  string
-	module  string // the generated module's directory
-	release release
-	log     *logger
+	goTool string
+	module string // the generated module's directory
+	source source
+	log    *logger
 }
 
 // newGoCompiler generates the module in workDir.
-func newGoCompiler(ctx context.Context, r release, workDir string, log *logger) (compiler, error) {
+func newGoCompiler(ctx context.Context, s source, workDir string, log *logger) (compiler, error) {
 	goTool, err := exec.LookPath("go")
 	if err != nil {
-		return nil, fmt.Errorf("cannot build Kubernetes %s: no Go compiler, the command \"go\" is not on PATH", r.kubernetes)
+		return nil, fmt.Errorf("cannot build %v: no Go compiler, the command \"go\" is not on PATH", s)
 	}
-	c := &goCompiler{goTool: goTool, module: filepath.Join(workDir, "module"), release: r, log: log}
+	c := &goCompiler{goTool: goTool, module: filepath.Join(workDir, "module"), source: s, log: log}
 	if err := os.Mkdir(c.module, 0o700); err != nil {
 		return nil, err
 	}
@@ -51,20 +43,29 @@ func (c *goCompiler) generate(ctx context.Context) error {
 	if err := c.writeMod([]byte("module " + generatedModule + "\n")); err != nil {
 		return err
 	}
-	step := "download the go.mod of Kubernetes " + c.release.kubernetes
-	path, err := c.run(ctx, step, "list", "-m", "-f", "{{.GoMod}}", kubernetesModule+"@v"+c.release.kubernetes)
-	if err != nil {
-		return err
-	}
-	parsed, err := c.run(ctx, "read it", "mod", "edit", "-json", strings.TrimSpace(path))
-	if err != nil {
-		return err
-	}
-	content, err := generateMod(c.release, []byte(parsed))
+	content, err := c.source.goMod(ctx, c)
 	if err != nil {
 		return err
 	}
 	return c.writeMod(content)
+}
+
+// describe returns the go.mod of a published module.
+func (c *goCompiler) describe(ctx context.Context, module, version string) (modFile, error) {
+	var described modFile
+	step := fmt.Sprintf("download the go.mod of %v", c.source)
+	path, err := c.run(ctx, step, "list", "-m", "-f", "{{.GoMod}}", module+"@v"+version)
+	if err != nil {
+		return described, err
+	}
+	parsed, err := c.run(ctx, "read it", "mod", "edit", "-json", strings.TrimSpace(path))
+	if err != nil {
+		return described, err
+	}
+	if err := json.Unmarshal([]byte(parsed), &described); err != nil {
+		return described, fmt.Errorf("go.mod of %v: %w", c.source, err)
+	}
+	return described, nil
 }
 
 func (c *goCompiler) writeMod(content []byte) error {
@@ -74,34 +75,20 @@ func (c *goCompiler) writeMod(content []byte) error {
 // compile downloads what the component needs and builds it.
 func (c *goCompiler) compile(ctx context.Context, name Component, path string) error {
 	c.log.printf("%s: downloading its modules", name)
-	packages, err := c.run(ctx, "download the modules of "+string(name), "list", "-deps", mainPackage(name))
+	packages, err := c.run(ctx, "download the modules of "+string(name), "list", "-deps", c.source.mainPackage(name))
 	if err != nil {
 		return err
 	}
 	start := time.Now()
 	p := newProgress(c.log, name, strings.Count(packages, "\n"))
 	defer p.stop()
-	cmd := c.command(ctx, "build", "-v", "-trimpath", "-ldflags", c.ldflags(), "-o", path, mainPackage(name))
+	cmd := c.command(ctx, "build", "-v", "-trimpath", "-ldflags", strings.Join(c.source.ldflags(), " "), "-o", path, c.source.mainPackage(name))
 	cmd.Stderr = p
 	if err := runLocked(cmd); err != nil {
 		return c.failed(ctx, "build "+string(name), err, p.text())
 	}
 	c.log.printf("%s: built in %v", name, time.Since(start).Round(time.Second))
 	return nil
-}
-
-// ldflags strips what only a debugger needs and sets the version, which Kubernetes's own build takes from git.
-func (c *goCompiler) ldflags() string {
-	major, rest, _ := strings.Cut(c.release.kubernetes, ".")
-	minor, _, _ := strings.Cut(rest, ".")
-	flags := []string{"-s", "-w"}
-	for _, pkg := range []string{"k8s.io/component-base/version", "k8s.io/client-go/pkg/version"} {
-		flags = append(flags,
-			"-X "+pkg+".gitVersion=v"+c.release.kubernetes,
-			"-X "+pkg+".gitMajor="+major,
-			"-X "+pkg+".gitMinor="+minor)
-	}
-	return strings.Join(flags, " ")
 }
 
 // command is the go command in the generated module. The user's workspace, flags and target platform are not meant for it; proxies,

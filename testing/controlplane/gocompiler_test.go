@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // fakeGo answers the go command's subcommands from files beside it. What "go build" is asked for and under which environment goes to the
@@ -47,7 +49,12 @@ func onlyFakeGo(t *testing.T, build string) string {
 
 func buildEtcd(ctx context.Context, cache string) error {
 	log, _ := newTestLog()
-	return buildRelease(ctx, releases()[0], []Component{Etcd}, cache, log)
+	return buildSource(ctx, releases()[0], []Component{Etcd}, cache, log)
+}
+
+func buildKine(ctx context.Context, cache string) error {
+	log, _ := newTestLog()
+	return buildSource(ctx, kineSource{}, []Component{Kine}, cache, log)
 }
 
 func TestGoCompiler(t *testing.T) {
@@ -80,6 +87,30 @@ func TestGoCompiler(t *testing.T) {
 	}
 }
 
+func TestGoCompilerBuildsKineAlone(t *testing.T) {
+	fake := onlyFakeGo(t, `printf binary > "$2"; chmod +x "$2"; cp go.mod "$here/"`)
+	cache := t.TempDir()
+	if err := buildKine(context.Background(), cache); err != nil {
+		t.Fatal(err)
+	}
+	if absent := missing(filepath.Join(cache, "kine"+kineVersion), []Component{Kine}); len(absent) > 0 {
+		t.Errorf("missing after the build: %v", absent)
+	}
+	mod, err := os.ReadFile(filepath.Join(fake, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The language version is that of the go.mod which the fake describes.
+	want := "module " + generatedModule + "\n\ngo 1.26.0\n\nrequire github.com/k3s-io/kine v" + kineVersion + "\n"
+	if diff := cmp.Diff(want, string(mod)); diff != "" {
+		t.Errorf("go.mod (-want +got):\n%s", diff)
+	}
+	asked, err := os.ReadFile(filepath.Join(fake, "asked"))
+	if err != nil || !strings.Contains(string(asked), "github.com/k3s-io/kine\n") {
+		t.Errorf("go build was asked %q, %v, want kine's main package", asked, err)
+	}
+}
+
 func TestGoCompilerFailures(t *testing.T) {
 	t.Run("no compiler", func(t *testing.T) {
 		t.Setenv("PATH", t.TempDir())
@@ -91,6 +122,12 @@ func TestGoCompilerFailures(t *testing.T) {
 		t.Setenv("GOMODCACHE", t.TempDir())
 		wantError(t, buildEtcd(context.Background(), t.TempDir()),
 			"cannot download the go.mod of Kubernetes 1.37.2", "module lookup disabled by GOPROXY=off")
+	})
+	t.Run("no go.mod", func(t *testing.T) {
+		fake := onlyFakeGo(t, "")
+		writeScript(t, fake, "described.json", "")
+		wantError(t, buildEtcd(context.Background(), t.TempDir()), "go.mod of Kubernetes 1.37.2", "invalid character")
+		wantError(t, buildKine(context.Background(), t.TempDir()), "go.mod of kine "+kineVersion, "invalid character")
 	})
 	t.Run("disk full while building", func(t *testing.T) {
 		onlyFakeGo(t, `echo "write $2: no space left on device" >&2; echo "more" >&2; exit 1`)

@@ -40,7 +40,7 @@ func playHelper(role string) error {
 
 // helperBuild builds etcd in the cache dir by a compiler that records each of its runs.
 func helperBuild(dir string) error {
-	b := &builder{release: releases()[0], cache: dir, log: &logger{w: os.Stdout}, newCompiler: recordingCompiler(dir)}
+	b := &builder{source: releases()[0], cache: dir, log: &logger{w: os.Stdout}, newCompiler: recordingCompiler(dir)}
 	return b.build(context.Background(), []Component{Etcd})
 }
 

@@ -4,7 +4,6 @@
 package controlplane
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -27,20 +26,16 @@ type modFile struct {
 	}
 }
 
-// generateMod returns a go.mod that builds the release. described is the go.mod of k8s.io/kubernetes: it points its own modules to
+// generateMod returns a go.mod that builds the release. Its argument is the go.mod of k8s.io/kubernetes, which points its own modules to
 // ./staging, directories that are not in its zip, and here each is replaced by its published twin. Language version and GODEBUG
 // defaults are taken over, so that the binaries behave as the released ones.
-func generateMod(r release, described []byte) ([]byte, error) {
-	var kubernetes modFile
-	if err := json.Unmarshal(described, &kubernetes); err != nil {
-		return nil, fmt.Errorf("go.mod of Kubernetes %s: %w", r.kubernetes, err)
-	}
+func generateMod(r release, kubernetes modFile) ([]byte, error) {
 	if required := kubernetes.version(etcdModule); required != "v"+r.etcd {
-		return nil, fmt.Errorf("go.mod of Kubernetes %s requires etcd %q, this package expects v%s", r.kubernetes, required, r.etcd)
+		return nil, fmt.Errorf("go.mod of %v requires etcd %q, this package expects v%s", r, required, r.etcd)
 	}
 	staging := kubernetes.staging()
 	if len(staging) == 0 {
-		return nil, fmt.Errorf("go.mod of Kubernetes %s replaces no staging module", r.kubernetes)
+		return nil, fmt.Errorf("go.mod of %v replaces no staging module", r)
 	}
 
 	var out strings.Builder

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 )
@@ -29,6 +30,11 @@ type Options struct {
 
 	// Scheduler starts kube-scheduler too.
 	Scheduler bool
+
+	// Datastore is what kube-apiserver keeps its objects in: Etcd, or Kine, which speaks etcd's protocol and keeps them in a
+	// SQLite database, as k3s has it on a single server. Defaults to Etcd; anything else is refused. What the other options and
+	// the methods say of etcd goes for either, Checkpoint and Rewind included.
+	Datastore Component
 
 	// Dir holds etcd's data, keys, kubeconfigs and the components' logs. It is created if absent, must be empty, and is kept
 	// by Stop. Defaults to a temporary directory, which Stop removes.
@@ -52,13 +58,13 @@ type Options struct {
 	WrapEtcd func(ctx context.Context, etcdURL string) (string, error)
 
 	// EtcdArgs, APIServerArgs, ControllerManagerArgs and SchedulerArgs are further flags, each as "--name=value" or "--name". They
-	// replace defaults of the same name; a name may be repeated.
+	// replace defaults of the same name; a name may be repeated. EtcdArgs are for the Datastore, whichever it is.
 	EtcdArgs, APIServerArgs, ControllerManagerArgs, SchedulerArgs []string
 }
 
-// components lists what these options start, in order.
+// components lists what these options, defaults filled in, start, in order.
 func (o Options) components() []Component {
-	list := []Component{Etcd, APIServer}
+	list := []Component{o.Datastore, APIServer}
 	if o.ControllerManager {
 		list = append(list, ControllerManager)
 	}
@@ -72,6 +78,12 @@ func (o Options) components() []Component {
 func (o Options) withDefaults() (Options, error) {
 	if _, err := releaseOf(o.Version); err != nil {
 		return o, fmt.Errorf("controlplane: Options.Version: %w", err)
+	}
+	if o.Datastore == "" {
+		o.Datastore = Etcd
+	}
+	if !slices.Contains(datastores(), o.Datastore) {
+		return o, fmt.Errorf("controlplane: Options.Datastore is %q: must be among %v", o.Datastore, datastores())
 	}
 	if o.StartTimeout < 0 {
 		return o, fmt.Errorf("controlplane: Options.StartTimeout is %v: must not be negative", o.StartTimeout)

@@ -28,6 +28,8 @@ func TestOptionsAreValidated(t *testing.T) {
 	}{
 		{"unknown version", Options{Version: "1.12"}, []string{"Options.Version", `"1.12"`, "1.37, 1.36, 1.35, 1.34"}},
 		{"a patch is not a minor version", Options{Version: "1.37.2"}, []string{"Options.Version", `"1.37.2"`}},
+		{"unknown datastore", Options{Datastore: "mysql"}, []string{"Options.Datastore", `"mysql"`, "[etcd kine]"}},
+		{"a component that is no datastore", Options{Datastore: Scheduler}, []string{"Options.Datastore", `"kube-scheduler"`}},
 		{"negative timeout", Options{StartTimeout: -time.Second}, []string{"Options.StartTimeout", "-1s", "negative"}},
 		{"port below range", Options{EtcdPort: -1}, []string{"Options.EtcdPort", "-1", "1 to 65535"}},
 		{"port above range", Options{APIServerPort: 65536}, []string{"Options.APIServerPort", "65536"}},
@@ -57,6 +59,10 @@ func TestOptionsDefaults(t *testing.T) {
 	opts.ControllerManager, opts.Scheduler = true, true
 	if diff := cmp.Diff(allComponents(), opts.components()); diff != "" {
 		t.Errorf("components (-want +got):\n%s", diff)
+	}
+	opts.Datastore = Kine
+	if diff := cmp.Diff([]Component{Kine, APIServer, ControllerManager, Scheduler}, opts.components()); diff != "" {
+		t.Errorf("components with kine (-want +got):\n%s", diff)
 	}
 }
 

@@ -114,7 +114,7 @@ func TestRealControlPlane(t *testing.T) {
 	})
 	t.Run("user", func(t *testing.T) { testRealUser(t, c, admin) })
 	t.Run("service account", func(t *testing.T) { testRealServiceAccount(t, c, admin) })
-	t.Run("pause etcd", func(t *testing.T) { testRealPause(t, c, admin) })
+	t.Run("pause etcd", func(t *testing.T) { testRealPause(t, c, Etcd, admin) })
 	t.Run("restart", func(t *testing.T) {
 		for _, name := range []Component{APIServer, Etcd} {
 			if err := c.Restart(realContext(t), name); err != nil {
@@ -193,20 +193,20 @@ func testRealServiceAccount(t *testing.T, c *ControlPlane, admin kubernetes.Inte
 	wantError(t, err, "ServiceAccount absent/robot", "not found")
 }
 
-func testRealPause(t *testing.T, c *ControlPlane, admin kubernetes.Interface) {
-	if err := c.Pause(realContext(t), Etcd); err != nil {
+func testRealPause(t *testing.T, c *ControlPlane, datastore Component, admin kubernetes.Interface) {
+	if err := c.Pause(realContext(t), datastore); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
 	defer cancel()
 	if err := createConfigMap(ctx, admin, "while-paused"); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a write while etcd is paused: %v, want %v", err, context.DeadlineExceeded)
+		t.Errorf("a write while it is paused: %v, want %v", err, context.DeadlineExceeded)
 	}
-	if err := c.Resume(Etcd); err != nil {
+	if err := c.Resume(datastore); err != nil {
 		t.Fatal(err)
 	}
 	if err := createConfigMap(realContext(t), admin, "after-resume"); err != nil {
-		t.Errorf("a write after etcd was resumed: %v", err)
+		t.Errorf("a write after it was resumed: %v", err)
 	}
 }
 

@@ -4,6 +4,7 @@
 package controlplane
 
 import (
+	"context"
 	"fmt"
 	"strings"
 )
@@ -43,8 +44,40 @@ func releaseOf(minor string) (release, error) {
 	return release{}, fmt.Errorf("%q: must be a Kubernetes minor version among %s", minor, strings.Join(known, ", "))
 }
 
-// key names the release in the cache.
+func (r release) String() string { return "Kubernetes " + r.kubernetes }
+
 func (r release) key() string { return r.kubernetes + "-etcd" + r.etcd }
+
+func (r release) effort() string { return "ten minutes" }
+
+func (r release) mainPackage(name Component) string {
+	if name == Etcd {
+		return etcdModule
+	}
+	return kubernetesModule + "/cmd/" + string(name)
+}
+
+// ldflags strips what only a debugger needs and sets the version, which Kubernetes's own build takes from git.
+func (r release) ldflags() []string {
+	major, rest, _ := strings.Cut(r.kubernetes, ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	flags := []string{"-s", "-w"}
+	for _, pkg := range []string{"k8s.io/component-base/version", "k8s.io/client-go/pkg/version"} {
+		flags = append(flags,
+			"-X "+pkg+".gitVersion=v"+r.kubernetes,
+			"-X "+pkg+".gitMajor="+major,
+			"-X "+pkg+".gitMinor="+minor)
+	}
+	return flags
+}
+
+func (r release) goMod(ctx context.Context, c *goCompiler) ([]byte, error) {
+	described, err := c.describe(ctx, kubernetesModule, r.kubernetes)
+	if err != nil {
+		return nil, err
+	}
+	return generateMod(r, described)
+}
 
 // staging is the version of the k8s.io/* modules that belong to the release: v0 where Kubernetes has v1.
 func (r release) staging() string { return "v0" + strings.TrimPrefix(r.kubernetes, "1") }

@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 )
 
@@ -26,7 +27,7 @@ func (c *ControlPlane) start(ctx context.Context) error {
 	if c.tokens, err = writeTokens(c.file("tokens.csv")); err != nil {
 		return err
 	}
-	if err := c.startEtcd(ctx); err != nil {
+	if err := c.startDatastore(ctx); err != nil {
 		return err
 	}
 	if err := c.startAPIServer(ctx); err != nil {
@@ -43,19 +44,36 @@ func (c *ControlPlane) start(ctx context.Context) error {
 	return nil
 }
 
-func (c *ControlPlane) startEtcd(ctx context.Context) error {
-	// No other etcd has this name, see probeEtcd.
-	member := "freshwatch-" + strings.ToLower(rand.Text())
-	port, err := c.launch(ctx, Etcd, c.opts.EtcdPort, func(port int) ([]string, func(context.Context) error) {
-		url := "http://" + loopback(port)
-		args := mergeFlags(etcdArgs(member, c.etcdData(), port), c.opts.EtcdArgs)
-		return args, func(ctx context.Context) error { return probeEtcd(ctx, c.client, url, member) }
-	})
+func (c *ControlPlane) startDatastore(ctx context.Context) error {
+	start := c.startEtcd
+	if c.opts.Datastore == Kine {
+		start = c.startKine
+	}
+	port, err := start(ctx)
 	if err != nil {
 		return err
 	}
 	c.etcdURL = "http://" + loopback(port)
 	return nil
+}
+
+func (c *ControlPlane) startEtcd(ctx context.Context) (int, error) {
+	// No other etcd has this name, see probeEtcd.
+	member := "freshwatch-" + strings.ToLower(rand.Text())
+	return c.launch(ctx, Etcd, c.opts.EtcdPort, func(port int) ([]string, func(context.Context) error) {
+		url := "http://" + loopback(port)
+		args := mergeFlags(etcdArgs(member, c.data(), port), c.opts.EtcdArgs)
+		return args, func(ctx context.Context) error { return probeEtcd(ctx, c.client, url, member) }
+	})
+}
+
+func (c *ControlPlane) startKine(ctx context.Context) (int, error) {
+	if err := os.Mkdir(c.data(), 0o700); err != nil {
+		return 0, err
+	}
+	return c.launch(ctx, Kine, c.opts.EtcdPort, func(port int) ([]string, func(context.Context) error) {
+		return mergeFlags(kineArgs(c.data(), port), c.opts.EtcdArgs), nil
+	})
 }
 
 func (c *ControlPlane) startAPIServer(ctx context.Context) error {
@@ -102,7 +120,7 @@ func (c *ControlPlane) probeReady(port int, path, token string) func(context.Con
 }
 
 // launch starts a component on the fixed port, or on a free one if that is 0, and returns the port. Given a port, describe returns
-// the command line and the probe.
+// the command line and the probe, if there is one.
 func (c *ControlPlane) launch(
 	ctx context.Context, name Component, fixed int, describe func(port int) ([]string, func(context.Context) error),
 ) (int, error) {
@@ -117,7 +135,7 @@ func (c *ControlPlane) launch(
 		args, probe := describe(port)
 		comp := &component{
 			name: name, path: c.binaries.path(name.program()), args: args, port: port,
-			logPath: c.LogFile(name), probe: probe, timeout: c.opts.StartTimeout,
+			logPath: c.LogFile(name), announces: announcement(name), probe: probe, timeout: c.opts.StartTimeout,
 		}
 		err := comp.start(ctx)
 		switch {

@@ -4,7 +4,7 @@
 // Command controlplane builds the programs of a Kubernetes control plane, or runs one on the loopback address to play with.
 //
 //	controlplane build [-version 1.37] [-components etcd,kube-apiserver]
-//	controlplane run   [-version 1.37] [-controller-manager] [-scheduler] [-port 6443] [-dir DIR] [-kubeconfig FILE]
+//	controlplane run   [-version 1.37] [-controller-manager] [-scheduler] [-datastore kine] [-port 6443] [-dir DIR] [-kubeconfig FILE]
 package main
 
 import (
@@ -24,7 +24,7 @@ import (
 const usage = `usage:
   controlplane build [-version 1.37] [-components etcd,kube-apiserver]
       find or build the programs, print the directory they are in
-  controlplane run [-version 1.37] [-controller-manager] [-scheduler] [-port 6443] [-dir DIR] [-kubeconfig FILE]
+  controlplane run [-version 1.37] [-controller-manager] [-scheduler] [-datastore kine] [-port 6443] [-dir DIR] [-kubeconfig FILE]
       start a control plane and keep it until interrupted
 "controlplane build -h" and "controlplane run -h" describe the flags.
 `

@@ -22,6 +22,7 @@ func TestCommandLine(t *testing.T) {
 		{"argument too many", "build now", `unexpected argument "now"`},
 		{"unknown component", "build -components etcd,kubelet", `component "kubelet"`},
 		{"unknown version", "run -version 1.2", `Options.Version: "1.2"`},
+		{"unknown datastore", "run -datastore mysql", `Options.Datastore is "mysql"`},
 		{"impossible port", "run -port 70000", "Options.APIServerPort is 70000"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -44,7 +45,7 @@ func TestHelp(t *testing.T) {
 	if err := command(context.Background(), []string{"run", "-h"}, io.Discard, &out); !errors.Is(err, flag.ErrHelp) {
 		t.Errorf("got %v, want %v", err, flag.ErrHelp)
 	}
-	for _, name := range []string{"-version", "-controller-manager", "-scheduler", "-port", "-dir", "-kubeconfig"} {
+	for _, name := range []string{"-version", "-controller-manager", "-scheduler", "-datastore", "-port", "-dir", "-kubeconfig"} {
 		if !strings.Contains(out.String(), name+" ") && !strings.Contains(out.String(), name+"\n") {
 			t.Errorf("help of run does not describe %s", name)
 		}

@@ -19,6 +19,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 	flags.StringVar(&opts.Version, "version", "", "Kubernetes minor `version` (default "+controlplane.DefaultVersion+")")
 	flags.BoolVar(&opts.ControllerManager, "controller-manager", false, "start kube-controller-manager too")
 	flags.BoolVar(&opts.Scheduler, "scheduler", false, "start kube-scheduler too")
+	flags.StringVar((*string)(&opts.Datastore), "datastore", "", "`program` to keep the objects in, etcd or kine (default etcd)")
 	flags.IntVar(&opts.APIServerPort, "port", 0, "`port` of kube-apiserver (default a free one)")
 	flags.StringVar(&opts.Dir, "dir", "", "empty `directory` for data and logs, kept at the end (default a temporary one)")
 	kubeconfig := flags.String("kubeconfig", "", "write the administrator's kubeconfig to this `file` too")
@@ -38,7 +39,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 			return err
 		}
 	}
-	if err := introduce(stdout, c, file); err != nil {
+	if err := introduce(stdout, c, opts.Datastore, file); err != nil {
 		return err
 	}
 	<-ctx.Done()
@@ -47,15 +48,18 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 }
 
 // introduce says how to use a control plane that runs.
-func introduce(stdout io.Writer, c *controlplane.ControlPlane, kubeconfig string) error {
+func introduce(stdout io.Writer, c *controlplane.ControlPlane, datastore controlplane.Component, kubeconfig string) error {
+	if datastore == "" {
+		datastore = controlplane.Etcd
+	}
 	_, err := fmt.Fprintf(stdout, `
 kube-apiserver  %s  (log: %s)
-etcd            %s
+%-14s  %s
 
     export KUBECONFIG=%s
     kubectl get namespaces
 
 Ctrl-C stops it.
-`, c.APIServerURL(), c.LogFile(controlplane.APIServer), c.EtcdURL(), kubeconfig)
+`, c.APIServerURL(), c.LogFile(controlplane.APIServer), datastore, c.EtcdURL(), kubeconfig)
 	return err
 }
