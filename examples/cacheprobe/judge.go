@@ -11,6 +11,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/freshwatch/freshwatch/apiservers"
 )
 
 // verdict is what is known of a watch cache.
@@ -201,7 +203,7 @@ func classify(err error) verdict {
 	switch {
 	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err), apierrors.IsNotFound(err),
 		apierrors.IsMethodNotSupported(err), apierrors.IsBadRequest(err), meta.IsNoMatchError(err),
-		errors.Is(err, errNoServers):
+		errors.Is(err, apiservers.ErrNotNamed):
 		return unknown
 	default:
 		return unreachable

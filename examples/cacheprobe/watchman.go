@@ -21,10 +21,7 @@ type watchman struct {
 
 // inspect asks all servers about all kinds, and runs the command if that is due.
 func (w *watchman) inspect(ctx context.Context, cfg *rest.Config) (report, error) {
-	usual, servers, err := w.opts.connect(ctx, cfg)
-	if usual != nil {
-		defer usual.close()
-	}
+	servers, err := w.opts.connect(ctx, cfg)
 	defer func() {
 		for _, s := range servers {
 			s.close()
