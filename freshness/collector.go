@@ -18,7 +18,7 @@ func labels(more ...string) []string {
 
 // descs are the series of a Monitor.
 type descs struct {
-	bound, verdict, reads, proofs, renewals, doubts, cures, proven *prometheus.Desc
+	bound, verdict, reads, proofs, renewals, doubts, audits, failedAudits, diverged, cures, proven *prometheus.Desc
 }
 
 func newDescs() descs {
@@ -26,21 +26,24 @@ func newDescs() descs {
 		return prometheus.NewDesc("freshwatch_informer_"+name, help, labels(more...), nil)
 	}
 	return descs{
-		bound:    d("staleness_bound_seconds", "How old the newest proof is that the informer's cache holds every change. Absent until the first proof."),
-		verdict:  d("verdict", "1 for the verdict on the informer, 0 for the others.", "verdict"),
-		reads:    d("reads_total", "Requests made to prove the informer fresh."),
-		proofs:   d("proofs_total", "Proofs that succeeded."),
-		renewals: d("renewals_total", "Watches renewed to have a proof sooner than the next bookmark."),
-		doubts:   d("overdue_proofs_total", "Proofs that were overdue, each the start of a search for the cause."),
-		cures:    d("cures_total", "Cures tried on the informer.", "cure"),
-		proven:   d("cures_proven_total", "Cures after which the overdue proof was reached.", "cure"),
+		bound:        d("staleness_bound_seconds", "How old the newest proof is that the informer's cache holds every change. Absent until the first proof."),
+		verdict:      d("verdict", "1 for the verdict on the informer, 0 for the others.", "verdict"),
+		reads:        d("reads_total", "Requests made to prove the informer fresh."),
+		proofs:       d("proofs_total", "Proofs that succeeded."),
+		renewals:     d("renewals_total", "Watches renewed to have a proof sooner than the next bookmark."),
+		doubts:       d("overdue_proofs_total", "Proofs that were overdue, each the start of a search for the cause."),
+		audits:       d("audits_total", "Comparisons of the cache's contents with the API server's."),
+		failedAudits: d("audits_failed_total", "Comparisons of contents that failed."),
+		diverged:     d("diverged_objects", "Objects that the last audit found to differ from the API server's."),
+		cures:        d("cures_total", "Cures tried on the informer.", "cure"),
+		proven:       d("cures_proven_total", "Cures after which the overdue proof was reached.", "cure"),
 	}
 }
 
 // Describe implements prometheus.Collector.
 func (m *Monitor) Describe(ch chan<- *prometheus.Desc) {
 	d := m.descs
-	for _, desc := range []*prometheus.Desc{d.bound, d.verdict, d.reads, d.proofs, d.renewals, d.doubts, d.cures, d.proven} {
+	for _, desc := range []*prometheus.Desc{d.bound, d.verdict, d.reads, d.proofs, d.renewals, d.doubts, d.audits, d.failedAudits, d.diverged, d.cures, d.proven} {
 		ch <- desc
 	}
 }
@@ -73,6 +76,9 @@ func (m *Monitor) Collect(ch chan<- prometheus.Metric) {
 		count(d.proofs, s.Proofs)
 		count(d.renewals, s.Renewals)
 		count(d.doubts, s.Doubts)
+		count(d.audits, s.Audits)
+		count(d.failedAudits, s.FailedAudits)
+		gauge(d.diverged, float64(len(s.Diverged)))
 		for r, name := range rungNames {
 			count(d.cures, s.Cures[Rung(r)], name)
 			count(d.proven, s.ProvenCures[Rung(r)], name)
@@ -106,6 +112,9 @@ func worse(a, b Status) Status {
 	a.Proofs += b.Proofs
 	a.Renewals += b.Renewals
 	a.Doubts += b.Doubts
+	a.Audits += b.Audits
+	a.FailedAudits += b.FailedAudits
+	a.Diverged = append(a.Diverged, b.Diverged...)
 	for r := range rungNames {
 		a.Cures[Rung(r)] += b.Cures[Rung(r)]
 		a.ProvenCures[Rung(r)] += b.ProvenCures[Rung(r)]

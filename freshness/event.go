@@ -12,7 +12,7 @@ import (
 type EventType int
 
 const (
-	// VerdictChanged: Verdict and Reason are set.
+	// VerdictChanged: Verdict, Previous and Reason are set.
 	VerdictChanged EventType = iota
 	// Read: the API server was read at ResourceVersion.
 	Read
@@ -24,9 +24,14 @@ const (
 	CureProven
 	// CureFailed: it has not, within the time that Cure needs.
 	CureFailed
+	// Audited: Objects were compared with the API server's, and Diverged are those
+	// that differ.
+	Audited
+	// AuditFailed: Reason is why.
+	AuditFailed
 )
 
-var eventNames = [...]string{"VerdictChanged", "Read", "Proven", "CureStarted", "CureProven", "CureFailed"}
+var eventNames = [...]string{"VerdictChanged", "Read", "Proven", "CureStarted", "CureProven", "CureFailed", "Audited", "AuditFailed"}
 
 // String returns the type's name.
 func (t EventType) String() string {
@@ -36,8 +41,13 @@ func (t EventType) String() string {
 	return eventNames[t]
 }
 
-// Event is one thing that happened to an informer. It holds no object and
-// nothing secret.
+// awaited tells whether somebody may wait for such an event.
+func (t EventType) awaited() bool {
+	return t == Proven || t == VerdictChanged || t == Audited || t == AuditFailed
+}
+
+// Event is one thing that happened to an informer. It holds no contents of objects
+// and nothing secret.
 type Event struct {
 	Time     time.Time
 	Informer Informer
@@ -52,6 +62,10 @@ type Event struct {
 	FreshAsOf time.Time
 	// Cure belongs to CureStarted, CureProven and CureFailed.
 	Cure Rung
+	// Objects and Diverged belong to Audited. Objects are named, as namespace/name, and
+	// nothing of their contents is told.
+	Objects  int
+	Diverged []string
 }
 
 // String tells what belongs to the event's type, and nothing else.
@@ -64,6 +78,10 @@ func (e Event) String() string {
 		return s + " at " + e.ResourceVersion
 	case Proven:
 		return fmt.Sprintf("%s up to %s", s, e.FreshAsOf.Format(time.RFC3339Nano))
+	case Audited:
+		return fmt.Sprintf("%s %d objects, %d differ", s, e.Objects, len(e.Diverged))
+	case AuditFailed:
+		return s + ": " + e.Reason
 	default:
 		return s + " " + e.Cure.String()
 	}

@@ -16,7 +16,7 @@ func (s *state) follow(o observation) {
 			s.proveCure(o.now, List)
 		}
 		if o.stream.consistent && o.stream.open {
-			s.prove(o.now, o.stream.began)
+			s.prove(o.now, o.stream.began, o.stored)
 		} else {
 			s.readSoon = o.now // a LIST filled the store, and may have been answered from an old cache
 		}

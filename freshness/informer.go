@@ -63,7 +63,8 @@ type pendingRead struct {
 // stopReads cancels the reads that began before.
 func (t *tracked) stopReads(before time.Time, why error) {
 	for i, r := range t.reads {
-		if r.cancel != nil && r.since.Before(before) {
+		// An audit takes as many reads as the kind has pages, each with its own timeout.
+		if r.cancel != nil && r.since.Before(before) && (actionKind(i) != actAudit || why != errReadTimeout) {
 			r.cancel(why)
 			t.reads[i] = pendingRead{}
 		}
@@ -149,6 +150,9 @@ func (t *tracked) reason(v Verdict, now time.Time) string {
 		return fmt.Sprintf("the API server has resourceVersion %s in its cache, this informer is at %s: its stream is dead", s.doubt.proof.rv, s.stored)
 	case ControlPlaneStalled:
 		return fmt.Sprintf("the API server's own watch cache stands at %s, behind %s: restarting this process does not help, look at the API server and its datastore", s.doubt.late.rv, s.doubt.proof.rv)
+	case Diverged:
+		d := s.audits.diverged
+		return fmt.Sprintf("%d of %d objects differ from the API server's though the stream moves, so events were lost: %v", len(d), s.audits.compared, d)
 	case Unreachable:
 		if s.down != readOK {
 			return fmt.Sprintf("the API server takes no watch: %v", oneLine(s.downErr))

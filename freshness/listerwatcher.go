@@ -32,20 +32,22 @@ type listerWatcher struct {
 	noWatchList bool // the client says that it does not do WatchList
 	clock       clock.PassiveClock
 
-	mu       sync.Mutex
-	gvr      schema.GroupVersionResource // as seen in request paths
-	ns       string
-	current  streamInfo
-	previous streamInfo
-	expire   func() // ends the current stream; nil: none open
-	stop     func() // the same, for clients that ignore the context
-	lists    int    // lists under way
-	requests uint64 // lists and watches sent by the informer
-	err      error  // how the last request failed; nil after a success
+	mu        sync.Mutex
+	gvr       schema.GroupVersionResource // as seen in request paths
+	ns        string
+	selectors *apipath.Selectors // of the informer's own requests; nil: not known
+	current   streamInfo
+	previous  streamInfo
+	expire    func() // ends the current stream; nil: none open
+	stop      func() // the same, for clients that ignore the context
+	lists     int    // lists under way
+	requests  uint64 // lists and watches sent by the informer
+	err       error  // how the last request failed; nil after a success
 
 	relist     bool   // answer the next watch with "expired"
 	short      bool   // give the next watch verifyTimeout
 	refuseInit bool   // refuse streams of initial events, so that the reflector lists
+	exact      bool   // make the next list one at an exact resourceVersion
 	nothing    string // the field selector that reads use
 }
 
@@ -130,7 +132,13 @@ func (l *listerWatcher) ListWithContext(ctx context.Context, opts metav1.ListOpt
 	l.lists++
 	l.requests++
 	l.mu.Unlock()
-	obj, err := l.inner.ListWithContext(l.learn(ctx, nil, nil), opts)
+	ctx = l.learn(ctx, own, nil, nil)
+	if opts.Continue == "" && l.takeExact() {
+		if rv, _, err := l.readVersion(ctx); err == nil {
+			opts.ResourceVersion, opts.ResourceVersionMatch = rv, metav1.ResourceVersionMatchExact
+		}
+	}
+	obj, err := l.inner.ListWithContext(ctx, opts)
 	l.mu.Lock()
 	l.lists--
 	l.err = err
@@ -142,7 +150,7 @@ func (l *listerWatcher) ListWithContext(ctx context.Context, opts metav1.ListOpt
 func (l *listerWatcher) WatchWithContext(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
 	var conn string
 	var id uint64
-	sctx := streamctx.New(l.learn(ctx, &conn, &id))
+	sctx := streamctx.New(l.learn(ctx, own, &conn, &id))
 	var err error
 	id, err = l.begin(sctx, &opts)
 	if err != nil {
@@ -170,9 +178,9 @@ func (l *listerWatcher) begin(sctx *streamctx.Context, opts *metav1.ListOptions)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	initial := opts.SendInitialEvents != nil && *opts.SendInitialEvents
-	if initial && l.refuseInit {
+	if initial && (l.refuseInit || l.exact) {
 		l.relist = false // the list that follows is one
-		return 0, apierrors.NewBadRequest("freshness: the stream of initial events did not end in time; list instead")
+		return 0, apierrors.NewBadRequest("freshness: a stream of initial events will not do; list instead")
 	}
 	if l.relist && !initial {
 		l.relist = false
@@ -227,8 +235,21 @@ func (l *listerWatcher) end(id uint64, err error) {
 func (l *listerWatcher) cure(r Rung) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.prepare(r, false)
+}
+
+// refill has everything listed again at an exact resourceVersion, see contents.
+func (l *listerWatcher) refill() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.prepare(Relist, true)
+}
+
+// prepare is cure. The caller holds the lock.
+func (l *listerWatcher) prepare(r Rung, exact bool) {
 	l.short = r.resumes()
 	l.relist = !r.resumes()
+	l.exact = exact
 	l.refuseInit = l.refuseInit || r == List
 	switch {
 	case l.expire == nil:
@@ -242,6 +263,15 @@ func (l *listerWatcher) cure(r Rung) {
 	}
 }
 
+// takeExact tells, once, whether a list has to be made at an exact resourceVersion.
+func (l *listerWatcher) takeExact() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	exact := l.exact
+	l.exact = false
+	return exact
+}
+
 // look returns the open stream, the one before it, and how the last request
 // failed.
 func (l *listerWatcher) look() (current, previous streamInfo, err error) {
@@ -252,17 +282,23 @@ func (l *listerWatcher) look() (current, previous streamInfo, err error) {
 	return current, l.previous, l.err
 }
 
+// Whose request it is: the informer's, which has its selectors, or one to prove it.
+const own, asked = true, false
+
 // learn adds to ctx what reads what the client's closures keep to themselves: the
 // resource and namespace, off the request's path, and, into *conn, the connection
 // that it is sent on. The path is known with HTTP/2, or from package transport;
 // with HTTP/1.1 alone the names stay guesses. That package also asks the server for
 // shorter watches than the reflector did, and says so for the watch with *id. The
 // lock guards *conn; *id is set before a request is sent.
-func (l *listerWatcher) learn(ctx context.Context, conn *string, id *uint64) context.Context {
+func (l *listerWatcher) learn(ctx context.Context, whose bool, conn *string, id *uint64) context.Context {
 	ctx = watchnote.With(ctx, func(n watchnote.Note) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.gvr, l.ns = n.GVR, n.Namespace
+		if sel, ok := apipath.SelectorsOf(n.Path); ok && whose == own {
+			l.selectors = &sel
+		}
 		if id != nil && l.current.id == *id && n.Timeout != 0 {
 			l.current.timeout = n.Timeout
 		}
@@ -275,6 +311,9 @@ func (l *listerWatcher) learn(ctx context.Context, conn *string, id *uint64) con
 			if p, ok := apipath.Parse(value[0]); ok {
 				l.mu.Lock()
 				l.gvr, l.ns = p.GVR, p.Namespace
+				if sel, ok := apipath.SelectorsOf(value[0]); ok && whose == own {
+					l.selectors = &sel
+				}
 				l.mu.Unlock()
 			}
 		},

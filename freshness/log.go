@@ -22,6 +22,10 @@ func logEvent(log logr.Logger, e Event) {
 		log.Info("Cure worked", "cure", e.Cure.String())
 	case CureFailed:
 		log.Info("Cure did not help", "cure", e.Cure.String())
+	case AuditFailed:
+		log.Info("Informer audit failed", "reason", e.Reason)
+	case Audited:
+		log.V(1).Info("Informer audited", "objects", e.Objects, "diverged", len(e.Diverged))
 	case Read, Proven:
 		log.V(4).Info("Informer proof", "event", e.Type.String(), "resourceVersion", e.ResourceVersion)
 	}

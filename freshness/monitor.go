@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -29,9 +30,10 @@ type Monitor struct {
 	clock  clock.WithTicker
 	descs  descs
 
-	results chan result
-	slots   chan struct{}
-	reads   sync.WaitGroup
+	results  chan result
+	slots    chan struct{}
+	auditing chan struct{} // the one slot for audits
+	reads    sync.WaitGroup
 
 	mu          sync.Mutex
 	started     bool
@@ -43,11 +45,12 @@ type Monitor struct {
 	changed     chan struct{} // closed, and replaced, when something was proven or a verdict has changed
 }
 
-// result is the answer to a read.
+// result is the answer to a read, or of an audit.
 type result struct {
 	informer *tracked
 	kind     actionKind
 	answer   answer
+	audit    auditResult
 }
 
 // errReadTimeout ends a read that takes too long.
@@ -61,14 +64,15 @@ func New(opts Options) (*Monitor, error) {
 		return nil, err
 	}
 	return &Monitor{
-		opts:    opts,
-		limits:  opts.limits(),
-		clock:   opts.Clock,
-		descs:   newDescs(),
-		results: make(chan result),
-		slots:   make(chan struct{}, opts.ConcurrentReads),
-		log:     opts.Logger,
-		changed: make(chan struct{}),
+		opts:     opts,
+		limits:   opts.limits(),
+		clock:    opts.Clock,
+		descs:    newDescs(),
+		results:  make(chan result),
+		slots:    make(chan struct{}, opts.ConcurrentReads),
+		auditing: make(chan struct{}, 1),
+		log:      opts.Logger,
+		changed:  make(chan struct{}),
 	}, nil
 }
 
@@ -125,7 +129,7 @@ func (m *Monitor) add(inf cache.SharedIndexInformer, lw *listerWatcher, guess In
 func (m *Monitor) addLocked(inf cache.SharedIndexInformer, lw *listerWatcher, guess Informer) {
 	m.informers = append(m.informers, &tracked{
 		informer: inf, lw: lw, guess: guess,
-		state: state{limits: m.limits}, since: m.clock.Now(),
+		state: state{limits: m.limits, salt: rand.Uint64()}, since: m.clock.Now(), //nolint:gosec // no secret
 	})
 }
 
@@ -210,12 +214,17 @@ func (m *Monitor) take(r result) {
 	m.mu.Lock()
 	t := r.informer
 	t.reads[r.kind] = pendingRead{}
-	if r.kind == actProbe {
+	now := r.answer.received
+	switch r.kind {
+	case actProbe:
 		t.state.onProbe(r.answer)
-	} else {
+	case actAudit:
+		t.state.onAudit(r.audit)
+		now = r.audit.received
+	default:
 		t.state.onRead(r.answer)
 	}
-	m.conclude(t, r.answer.received)
+	m.conclude(t, now)
 	m.tell()
 }
 
@@ -241,7 +250,7 @@ func (m *Monitor) conclude(t *tracked, now time.Time) {
 func (m *Monitor) tell() {
 	events := m.events
 	m.events = nil
-	if slices.ContainsFunc(events, func(e Event) bool { return e.Type == Proven || e.Type == VerdictChanged }) {
+	if slices.ContainsFunc(events, func(e Event) bool { return e.Type.awaited() }) {
 		close(m.changed)
 		m.changed = make(chan struct{})
 	}
@@ -257,22 +266,36 @@ func (m *Monitor) tell() {
 // do starts what a state asked for. The caller holds the lock.
 func (m *Monitor) do(ctx context.Context, t *tracked, a action) {
 	if a.kind == actCure {
-		t.lw.cure(a.rung)
-		if a.rung == Reconnect {
-			m.reconnect()
-		}
+		m.cure(t, a)
 		return
 	}
 	readCtx, cancel := context.WithCancelCause(ctx)
 	t.reads[a.kind] = pendingRead{cancel, m.clock.Now()}
 	m.reads.Go(func() {
 		defer cancel(nil)
-		r := result{informer: t, kind: a.kind, answer: m.ask(readCtx, t, a)}
+		r := result{informer: t, kind: a.kind}
+		if a.kind == actAudit {
+			r.audit = m.audit(readCtx, t)
+		} else {
+			r.answer = m.ask(readCtx, t, a)
+		}
 		select {
 		case m.results <- r:
 		case <-ctx.Done():
 		}
 	})
+}
+
+// cure starts a cure. The caller holds the lock.
+func (m *Monitor) cure(t *tracked, a action) {
+	if a.exact {
+		t.lw.refill()
+		return
+	}
+	t.lw.cure(a.rung)
+	if a.rung == Reconnect {
+		m.reconnect()
+	}
 }
 
 // ask performs a read. It returns when ctx ends, even where the client does not.

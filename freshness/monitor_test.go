@@ -65,9 +65,19 @@ func toListWatch(lw cache.ListerWatcherWithContext) *cache.ListWatch {
 // guarded informer.
 func newFixtureWith(t *testing.T, opts freshness.Options, client func(cache.ListerWatcherWithContext) cache.ListerWatcher) *fixture {
 	t.Helper()
-	f := &fixture{t: t, srv: freshtest.Start(t, freshtest.Options{Kinds: []freshtest.Kind{
+	return newFixtureOn(t, widgetServer(t), opts, client)
+}
+
+func widgetServer(t *testing.T) *freshtest.Server {
+	t.Helper()
+	return freshtest.Start(t, freshtest.Options{Kinds: []freshtest.Kind{
 		{Group: "example.com", Version: "v1", Kind: "Widget", Resource: "widgets", Namespaced: true},
-	}})}
+	}})
+}
+
+func newFixtureOn(t *testing.T, srv *freshtest.Server, opts freshness.Options, client func(cache.ListerWatcherWithContext) cache.ListerWatcher) *fixture {
+	t.Helper()
+	f := &fixture{t: t, srv: srv}
 	ctx, cancel := context.WithCancel(t.Context())
 	f.ctx = ctx
 	t.Cleanup(func() { cancel(); f.wg.Wait() })

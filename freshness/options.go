@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/client-go/metadata"
 	"k8s.io/utils/clock"
 )
 
@@ -71,6 +72,17 @@ type Options struct {
 	// Defaults to 10. At least 1.
 	ConcurrentReads int
 
+	// Audit is how often contents are compared, which finds what proofs cannot: events
+	// lost on a stream that moves.
+	//
+	// Defaults to once an hour.
+	Audit AuditOptions
+
+	// Metadata, if set, makes audits cheap: objects come without their contents. It is
+	// metadata.NewForConfig of the informers' own config. Without it audits list whole
+	// objects through the informer's client.
+	Metadata metadata.Interface
+
 	// DisabledCures are not tried. With all disabled the monitor only watches.
 	// Without List, SyncTimeout has no effect.
 	DisabledCures []Rung
@@ -103,6 +115,7 @@ func (o Options) withDefaults() (Options, error) {
 	def(&o.SyncTimeout, DefaultSyncTimeout)
 	def(&o.ReadTimeout, DefaultReadTimeout)
 	def(&o.ConcurrentReads, DefaultConcurrentReads)
+	def(&o.Audit.Every, DefaultAuditEvery)
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
 	}
@@ -114,6 +127,7 @@ func (o Options) withDefaults() (Options, error) {
 		{"MaxStaleness", o.MaxStaleness, MinMaxStaleness, "a watch has to be renewed and to prove itself in that time"},
 		{"FailAfter", o.FailAfter, o.MaxStaleness, "MaxStaleness, so that cures come first"},
 		{"SyncTimeout", o.SyncTimeout, time.Second, "an initial list takes time"},
+		{"Audit.Every", o.Audit.Every, time.Minute, "each costs a list of the whole kind"},
 		{"ReadTimeout", o.ReadTimeout, 4 * time.Second, "a server with a frozen watch cache answers after 3s"},
 	} {
 		if c.got < c.min {
@@ -132,7 +146,10 @@ func (o Options) withDefaults() (Options, error) {
 }
 
 func (o Options) limits() limits {
-	l := limits{maxStaleness: o.MaxStaleness, syncTimeout: o.SyncTimeout, tick: tick}
+	l := limits{maxStaleness: o.MaxStaleness, syncTimeout: o.SyncTimeout, auditEvery: o.Audit.Every, tick: tick}
+	if o.Audit.Disabled {
+		l.auditEvery = 0
+	}
 	for _, r := range []Rung{Resume, Relist, List, Reconnect} {
 		if !slices.Contains(o.DisabledCures, r) && (r != Reconnect || o.Connections != nil) {
 			l.cures = append(l.cures, r)

@@ -15,7 +15,7 @@ func (s *state) settle(o observation) {
 			s.bookmarks, s.noBookmarks = true, false
 		}
 		s.pending, s.newer = s.newer, nil
-		s.prove(o.now, p.at)
+		s.prove(o.now, p.at, p.rv)
 		if s.pending != nil {
 			s.pending.hasten(o.now.Add(s.patienceFor(o.now))) // there is a bound to keep now
 		}
@@ -40,11 +40,11 @@ func (s *state) expect(p *proof) {
 	s.newer = p
 }
 
-// prove moves freshAsOf forward.
-func (s *state) prove(now, at time.Time) {
+// prove moves freshAsOf forward: the store has reached rv, where that is known.
+func (s *state) prove(now, at time.Time, rv string) {
 	s.counters.proofs++
 	if at.After(s.freshAsOf) {
-		s.freshAsOf = at
+		s.freshAsOf, s.provenRV = at, rv
 	}
 	s.emit(Event{Time: now, Type: Proven, FreshAsOf: s.freshAsOf})
 }
@@ -52,9 +52,9 @@ func (s *state) prove(now, at time.Time) {
 // clear ends a doubt whose proof has been reached, and asks for the next proof
 // at once, while the cure's short watch is open.
 func (s *state) clear(now time.Time) {
-	at := s.doubt.proof.at
+	p := s.doubt.proof
 	s.dismiss(now)
-	s.prove(now, at)
+	s.prove(now, p.at, p.rv)
 	if s.pending == nil {
 		s.readSoon = now
 	}

@@ -3,7 +3,10 @@
 
 package freshness
 
-import "time"
+import (
+	"math/rand/v2"
+	"time"
+)
 
 // state is all that is known of one informer, and every decision about it.
 // Its methods take the time and what was seen, do no I/O and read no clock.
@@ -21,7 +24,11 @@ type state struct {
 	conn       string // of the stream
 	phase      phase
 
+	salt   uint64 // of jitter
+	audits audits
+
 	freshAsOf time.Time // zero: nothing proven yet
+	provenRV  string    // at which it was; empty: none
 	pending   *proof    // the oldest that is outstanding: the one that can be overdue
 	newer     *proof    // the newest, if another
 	reading   bool
@@ -63,6 +70,7 @@ const (
 type limits struct {
 	maxStaleness time.Duration
 	syncTimeout  time.Duration
+	auditEvery   time.Duration // 0: never
 	tick         time.Duration
 	cures        []Rung // allowed, cheapest first
 }
@@ -83,8 +91,9 @@ type observation struct {
 
 // action is something a state asks its monitor to do.
 type action struct {
-	kind actionKind
-	rung Rung // of actCure
+	kind  actionKind
+	rung  Rung // of actCure
+	exact bool // of a relist: not from the API server's watch cache, if that can be helped
 }
 
 type actionKind int
@@ -92,12 +101,14 @@ type actionKind int
 const (
 	actRead  actionKind = iota // which resourceVersion is everything committed at?
 	actProbe                   // at which is the server's watch cache?
+	actAudit                   // does the cache hold what the API server does?
 	actCure
 )
 
 // counters only grow.
 type counters struct {
 	reads, failedReads, proofs, doubts, renewals uint64
+	audits, failedAudits                         uint64
 	cures, provenCures                           [len(rungNames)]uint64
 }
 
@@ -107,6 +118,8 @@ func (c *counters) add(o counters) {
 	c.proofs += o.proofs
 	c.doubts += o.doubts
 	c.renewals += o.renewals
+	c.audits += o.audits
+	c.failedAudits += o.failedAudits
 	for r := range c.cures {
 		c.cures[r] += o.cures[r]
 		c.provenCures[r] += o.provenCures[r]
@@ -135,6 +148,8 @@ func (s *state) step(o observation) []action {
 	acts := s.hurry(o)
 	acts = append(acts, s.ask(o)...)
 	acts = append(acts, s.heal(o)...)
+	acts = append(acts, s.audit(o)...)
+	acts = append(acts, s.repair(o)...)
 	s.blame(o)
 	return acts
 }
@@ -174,6 +189,7 @@ func (s *state) forgive(now time.Time, gap, wall time.Duration) {
 		s.pending.postpone(late)
 	}
 	s.owed.postpone(late)
+	s.audits.postpone(late)
 	if d := s.doubt; d != nil {
 		d.since = d.since.Add(late)
 		if !d.blamed.IsZero() {
@@ -192,7 +208,7 @@ func (s *state) bound(now time.Time) time.Duration {
 
 // verdict gathers the evidence for judge.
 func (s *state) verdict(now time.Time) Verdict {
-	e := evidence{synced: s.synced, proven: !s.freshAsOf.IsZero(), read: s.read, follows: s.bookmarks}
+	e := evidence{synced: s.synced, proven: !s.freshAsOf.IsZero(), read: s.read, follows: s.bookmarks, diverged: len(s.audits.diverged) > 0}
 	if e.proven {
 		e.bound = s.bound(now)
 	}
@@ -216,6 +232,18 @@ func (s *state) stalledFor() time.Duration {
 		return 0
 	}
 	return s.swept.Sub(d.blamed)
+}
+
+// frozen tells whether the API server's own watch cache stands still behind what is
+// overdue.
+func (s *state) frozen() bool { return s.doubt != nil && s.doubt.server == serverFrozen }
+
+// jitter is a duration below most, another for each informer and moment.
+func (s *state) jitter(now time.Time, most time.Duration) time.Duration {
+	if most <= 0 {
+		return 0
+	}
+	return time.Duration(rand.New(rand.NewPCG(s.salt, uint64(now.UnixNano()))).Int64N(int64(most))) //nolint:gosec // no secret
 }
 
 func (s *state) emit(e Event) { s.events = append(s.events, e) }

@@ -32,6 +32,12 @@ type Status struct {
 	// Reads, Proofs, Renewals, Doubts count requests made to prove, proofs that
 	// succeeded, watches renewed to have one sooner, and proofs that were overdue.
 	Reads, Proofs, Renewals, Doubts uint64
+	// Audits and FailedAudits count comparisons of contents, Audited is when the last
+	// one ended, and Diverged names the objects, as namespace/name, that it has found
+	// to differ.
+	Audits, FailedAudits uint64
+	Audited              time.Time
+	Diverged             []string
 	// Cures and ProvenCures count what was tried and what helped, by Rung.
 	Cures, ProvenCures map[Rung]uint64
 
@@ -64,6 +70,7 @@ func (t *tracked) status(now time.Time) Status {
 		Informer: t.name(), Verdict: v, Reason: t.reason(v, now), Since: t.since,
 		FreshAsOf: s.freshAsOf, ResourceVersion: s.stored,
 		Reads: s.counters.reads, Proofs: s.counters.proofs, Renewals: s.counters.renewals, Doubts: s.counters.doubts,
+		Audits: s.counters.audits, FailedAudits: s.counters.failedAudits, Audited: s.audits.ended, Diverged: s.audits.diverged.names(),
 		Cures: map[Rung]uint64{}, ProvenCures: map[Rung]uint64{},
 	}
 	if v != t.verdict {

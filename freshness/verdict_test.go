@@ -61,7 +61,7 @@ func TestFailsLiveness(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	for _, tt := range []struct{ got, want string }{
-		{Syncing.String(), "Syncing"}, {Blind.String(), "Blind"}, {Verdict(-1).String(), "Verdict(-1)"}, {Verdict(7).String(), "Verdict(7)"},
+		{Syncing.String(), "Syncing"}, {Blind.String(), "Blind"}, {Verdict(-1).String(), "Verdict(-1)"}, {Verdict(8).String(), "Verdict(8)"},
 		{Resume.String(), "resume"}, {List.String(), "list"}, {Rung(4).String(), "Rung(4)"},
 		{VerdictChanged.String(), "VerdictChanged"}, {CureFailed.String(), "CureFailed"}, {EventType(9).String(), "EventType(9)"},
 		{Informer{Resource: "pods", Version: "v1"}.String(), "pods/v1"},

@@ -72,7 +72,9 @@ func (r *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	if c.kind == other {
 		return r.plain(req)
 	}
-	watchnote.Tell(req.Context(), r.bound(&c))
+	note := r.bound(&c)
+	note.Path = req.URL.RequestURI()
+	watchnote.Tell(req.Context(), note)
 	return r.guarded(req, c) //nolint:contextcheck // its context is made from the request's own
 }
 

@@ -7,6 +7,7 @@
 package apipath
 
 import (
+	"net/url"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -57,4 +58,14 @@ func Parse(path string) (p Path, ok bool) {
 		return Path{}, false
 	}
 	return p, true
+}
+
+// Selectors are what a list or watch is restricted to.
+type Selectors struct{ Label, Field string }
+
+// SelectorsOf reads them from the query of a request's path.
+func SelectorsOf(path string) (Selectors, bool) {
+	_, query, _ := strings.Cut(path, "?")
+	values, err := url.ParseQuery(query)
+	return Selectors{values.Get("labelSelector"), values.Get("fieldSelector")}, err == nil
 }

@@ -17,6 +17,8 @@ import (
 type Note struct {
 	GVR       schema.GroupVersionResource
 	Namespace string
+	// Path is the request's, with its query.
+	Path string
 	// Timeout is what the server is asked to end the watch after; 0 for a list.
 	Timeout time.Duration
 }
