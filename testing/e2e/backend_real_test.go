@@ -102,7 +102,7 @@ func (s *server) awaitPermission(t testing.TB) {
 	}
 }
 
-func (s *server) name() string { return "kube-apiserver" }
+func (s *server) name() string { return serverName() }
 
 func (s *server) namespace() string { return s.ns }
 
@@ -164,6 +164,10 @@ func (s *server) freezeWatchCache(testing.TB) func() {
 
 func (s *server) withholdInitialEnd(testing.TB) func() {
 	return s.api.Inject(s.match("watch"), faultproxy.WithholdInitialEventsEnd{}).Lift
+}
+
+func (s *server) withholdBookmarks(testing.TB) func() {
+	return s.api.Inject(s.match("watch"), faultproxy.WithholdBookmarks{}).Lift
 }
 
 func (s *server) forbidLists(t testing.TB) func() {

@@ -93,6 +93,10 @@ func (s *scripted) withholdInitialEnd(testing.TB) func() {
 	return s.srv.WithholdInitialEventsEnd(s.kind.gvr()).Lift
 }
 
+func (s *scripted) withholdBookmarks(testing.TB) func() {
+	return s.srv.WithholdBookmarks(s.kind.gvr()).Lift
+}
+
 func (s *scripted) forbidLists(testing.TB) func() {
 	return s.srv.Deny(s.kind.gvr(), "list").Lift
 }

@@ -47,6 +47,8 @@ type backend interface {
 	freezeWatchCache(t testing.TB) (lift func())
 	// withholdInitialEnd makes streams of initial events endless.
 	withholdInitialEnd(t testing.TB) (lift func())
+	// withholdBookmarks keeps back all bookmarks but those that end initial events.
+	withholdBookmarks(t testing.TB) (lift func())
 	// forbidLists takes the permission to list.
 	forbidLists(t testing.TB) (lift func())
 	// refuse resets all connections and refuses new ones.

@@ -35,4 +35,13 @@
 // JSON to the file that FRESHWATCH_E2E_JSON names. FRESHWATCH_E2E_OBJECTS=50000
 // fills informers with as many objects over a slow line, in place of 5,000, and takes
 // some minutes more.
+//
+// Another control plane is chosen by two more variables, for everything that needs a
+// real one:
+//
+//	FRESHWATCH_E2E_VERSION=1.34     # of Kubernetes, see package controlplane
+//	FRESHWATCH_E2E_DATASTORE=kine   # kine with SQLite in place of etcd
+//
+// The datastore kine-without-progress is a kine that claims to be an etcd which does
+// not report how far it is. What held on which is in docs/compatibility.md.
 package e2e

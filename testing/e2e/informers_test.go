@@ -143,7 +143,7 @@ func (f *informerTest) check(t *testing.T, operator string, s *silenced) {
 			o.requests++
 		}
 	}
-	results.add(t, silentStream.name+": "+operator+", "+s.name(), "kube-apiserver", o)
+	results.add(t, silentStream.name+": "+operator+", "+s.name(), serverName(), o)
 	if err := silentStream.check(o); err != nil {
 		t.Errorf("%v\nslow: %q, history:\n%v", err, o.slow, o.history)
 	}

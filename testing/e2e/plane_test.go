@@ -39,19 +39,21 @@ type plane struct {
 	dynamic dynamic.Interface
 }
 
-// startPlane starts a control plane. The caller stops it.
+// startPlane starts the control plane that the environment chooses. The caller
+// stops it.
 func startPlane(ctx context.Context) (*plane, error) {
 	p := &plane{}
-	var err error
-	p.ControlPlane, err = controlplane.Start(ctx, controlplane.Options{
-		WrapEtcd: func(_ context.Context, url string) (string, error) {
-			if p.etcd, err = faultproxy.NewEtcd(url, faultproxy.EtcdOptions{}); err != nil {
-				return "", err
-			}
-			return p.etcd.URL(), nil
-		},
-	})
+	opts, err := chosen()
 	if err != nil {
+		return nil, err
+	}
+	opts.WrapEtcd = func(_ context.Context, url string) (string, error) {
+		if p.etcd, err = faultproxy.NewEtcd(url, faultproxy.EtcdOptions{}); err != nil {
+			return "", err
+		}
+		return p.etcd.URL(), nil
+	}
+	if p.ControlPlane, err = controlplane.Start(ctx, opts); err != nil {
 		return nil, errors.Join(err, p.stop())
 	}
 	if err := p.connect(p.Config()); err != nil {

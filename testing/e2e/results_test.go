@@ -68,7 +68,7 @@ func (l *resultList) add(t testing.TB, scenario, server string, o outcome) {
 // figures notes what a test has measured that is no scenario.
 func (l *resultList) figures(t testing.TB, figures map[string]float64) {
 	t.Helper()
-	l.note(t, result{Scenario: t.Name(), Server: "kube-apiserver", Figures: figures})
+	l.note(t, result{Scenario: t.Name(), Server: serverName(), Figures: figures})
 }
 
 func (l *resultList) note(t testing.TB, r result) {

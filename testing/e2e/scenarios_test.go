@@ -70,6 +70,20 @@ var scenarios = []scenario{
 	forbidden("list forbidden, client without context", "ContextlessForbidden", withoutContext),
 	unreachable("API server refuses connections", "Refused", backend.refuse),
 	unreachable("API server swallows everything", "Swallowed", backend.swallow),
+	{
+		name:  "bookmarks withheld",
+		kind:  custom("Unmarked"),
+		early: true,
+		fault: backend.withholdBookmarks,
+		hold:  210 * time.Second,
+		want: expectation{
+			reaches:     []freshness.Verdict{freshness.Fresh},
+			never:       []freshness.Verdict{freshness.Suspect, freshness.Stalled, freshness.ControlPlaneStalled, freshness.Blind, freshness.Unreachable},
+			must:        []freshness.Rung{freshness.Resume}, // the end of a watch proves as much
+			mayRefill:   true,                               // it is the first list
+			provenEvery: promise,
+		},
+	},
 	healthy("healthy and quiet", "Quiet", nil, 210*time.Second),
 	healthy("healthy and quiet, filled by list", "Listed", withoutWatchList, 150*time.Second),
 	healthy("healthy and quiet, client without context", "Contextless", withoutContext, 150*time.Second),
