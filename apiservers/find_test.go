@@ -17,6 +17,7 @@ import (
 
 	"github.com/freshwatch/freshwatch/apiservers"
 	"github.com/freshwatch/freshwatch/freshness"
+	"github.com/freshwatch/freshwatch/testing/freshtest"
 )
 
 // usual is the address in the configs of freshtest.
@@ -43,7 +44,7 @@ func wantLines(t *testing.T, lines *[]string, want ...string) {
 // TestAddressesFollowTheCluster goes through the life of an EndpointSlice.
 func TestAddressesFollowTheCluster(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCluster(t)
+		c := newCluster(t, freshtest.Options{})
 		log, lines := record()
 		s := newServers(t, c.cfg, apiservers.Options{Logger: log})
 		asked := func(want ...string) {
@@ -55,7 +56,7 @@ func TestAddressesFollowTheCluster(t *testing.T) {
 		later := func() { time.Sleep(apiservers.DefaultRefresh) }
 
 		// Absent: the usual address is asked, over another connection.
-		if diff := cmp.Diff([]freshness.ServerCache{at(usual, c.usual)}, ask(t, s)); diff != "" {
+		if diff := cmp.Diff([]freshness.ServerCache{where(usual, c.usual.ResourceVersion())}, ask(t, s)); diff != "" {
 			t.Errorf("watch caches (-want +got):\n%s", diff)
 		}
 		wantLines(t, lines, "names no API server")
@@ -95,7 +96,7 @@ func TestAddressesFollowTheCluster(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCluster(t)
+		c := newCluster(t, freshtest.Options{})
 		if _, err := apiservers.Find(t.Context(), c.cfg); !errors.Is(err, apiservers.ErrNotNamed) || !apierrors.IsNotFound(err) {
 			t.Errorf("absent: %v", err)
 		}
@@ -125,7 +126,7 @@ func TestFind(t *testing.T) {
 // TestAddressesMustBeReadable covers a missing right, and that it is not for ever.
 func TestAddressesMustBeReadable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCluster(t)
+		c := newCluster(t, freshtest.Options{})
 		c.name(t, "10.0.0.1", "10.0.0.2")
 		s := newServers(t, c.cfg, apiservers.Options{})
 		revoked := c.usual.Deny(endpointSlices)
@@ -152,11 +153,13 @@ func TestRightsToList(t *testing.T) {
 		{"default", `add {apiGroups: [""], resources: ["configmaps"], verbs: ["list"]} to a Role in namespace default`},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			c := newCluster(t)
+			c := newCluster(t, freshtest.Options{})
 			c.one.Deny(configMaps)
 			got, err := newServers(t, c.cfg, apiservers.Options{Addresses: []string{one}}).WatchCaches(t.Context(), configMaps, test.namespace)
-			if err != nil || got[0].Err == nil || !strings.Contains(got[0].Err.Error(), test.want) {
-				t.Errorf("got %v, %v, want something with %q", got, err, test.want)
+			for _, want := range []string{test.want, `cannot list resource "configmaps"`} { // the second is the server's
+				if err != nil || got[0].Err == nil || !strings.Contains(got[0].Err.Error(), want) {
+					t.Errorf("got %v, %v, want something with %q", got, err, want)
+				}
 			}
 		})
 	}

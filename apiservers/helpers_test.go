@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -95,9 +96,9 @@ type cluster struct {
 	cfg             *rest.Config
 }
 
-func newCluster(t testing.TB) cluster {
+func newCluster(t testing.TB, options freshtest.Options) cluster {
 	t.Helper()
-	c, err := startCluster()
+	c, err := startCluster(options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,10 +110,10 @@ func newCluster(t testing.TB) cluster {
 
 func (c cluster) servers() []*freshtest.Server { return []*freshtest.Server{c.usual, c.one, c.two} }
 
-func startCluster() (c cluster, err error) {
-	options := freshtest.Options{Kinds: []freshtest.Kind{
+func startCluster(options freshtest.Options) (c cluster, err error) {
+	options.Kinds = []freshtest.Kind{
 		{Group: "discovery.k8s.io", Version: "v1", Kind: "EndpointSlice", Resource: "endpointslices", Namespaced: true},
-	}}
+	}
 	for _, s := range []**freshtest.Server{&c.usual, &c.one, &c.two} {
 		if *s, err = freshtest.NewServer(options); err != nil {
 			return c, err
@@ -184,9 +185,9 @@ func ask(t testing.TB, s *apiservers.Servers) []freshness.ServerCache {
 	return caches
 }
 
-// at is what a server answers whose watch cache for ConfigMaps stands there.
-func at(address string, s *freshtest.Server) freshness.ServerCache {
-	return freshness.ServerCache{Server: address, ResourceVersion: fmt.Sprint(s.WatchCacheResourceVersion(configMaps))}
+// where is what a server answers.
+func where(address string, rv uint64) freshness.ServerCache {
+	return freshness.ServerCache{Server: address, ResourceVersion: strconv.FormatUint(rv, 10)}
 }
 
 // names returns who was asked.

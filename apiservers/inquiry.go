@@ -88,9 +88,13 @@ func (i *inquiry) read(path string, query url.Values, accept string, out any) er
 			request.Param(name, value)
 		}
 	}
-	body, err := request.Do(i.ctx).Raw()
-	if err != nil {
+	result := request.Do(i.ctx)
+	if err := result.Error(); err != nil { // with the server's own words, which Raw does not have
 		return i.explain(err)
+	}
+	body, err := result.Raw()
+	if err != nil {
+		return err
 	}
 	if err := json.Unmarshal(body, out); err != nil {
 		return fmt.Errorf("reading the answer: %w", err)

@@ -16,9 +16,9 @@ const (
 	// DefaultRefresh is far below the time in which control planes are replaced, and
 	// far above that between two questions about one incident.
 	DefaultRefresh = 5 * time.Minute
-	// DefaultTimeout is a hundred times what a server takes that answers at all: it
-	// waits for nothing (see WatchCaches).
-	DefaultTimeout = 5 * time.Second
+	// DefaultTimeout is three times what a kube-apiserver takes whose watch cache is
+	// frozen (3 s in 1.37).
+	DefaultTimeout = 10 * time.Second
 
 	// concurrentReads bounds what one Servers has under way, whoever asks: kinds
 	// tend to be in doubt together.
@@ -40,9 +40,11 @@ type Options struct {
 	// Defaults to 5m. At least 1s. Without effect on Addresses.
 	Refresh time.Duration
 
-	// Timeout bounds one request, the connection it is sent on included.
+	// Timeout bounds what one server is asked, and the connection that it is asked
+	// over.
 	//
-	// Defaults to 5s. At least 1s, since a connection takes several round trips.
+	// Defaults to 10s. At least 4s, since a server with a frozen watch cache answers
+	// after 3s.
 	Timeout time.Duration
 
 	// Logger gets one line when other API servers are found than before, and one
@@ -62,15 +64,15 @@ func (o Options) withDefaults() (Options, error) {
 		o.Timeout = DefaultTimeout
 	}
 	for _, c := range []struct {
-		name string
-		got  time.Duration
-		why  string
+		name     string
+		got, min time.Duration
+		why      string
 	}{
-		{"Refresh", o.Refresh, "the addresses are read from the datastore each time"},
-		{"Timeout", o.Timeout, "a connection takes several round trips"},
+		{"Refresh", o.Refresh, time.Second, "the addresses are read from the datastore each time"},
+		{"Timeout", o.Timeout, 4 * time.Second, "a server with a frozen watch cache answers after 3s"},
 	} {
-		if c.got < time.Second {
-			return o, fmt.Errorf("apiservers: Options.%s is %v, but must be at least 1s (%s)", c.name, c.got, c.why)
+		if c.got < c.min {
+			return o, fmt.Errorf("apiservers: Options.%s is %v, but must be at least %v (%s)", c.name, c.got, c.min, c.why)
 		}
 	}
 	o.Addresses = slices.Clone(o.Addresses)

@@ -58,12 +58,17 @@ func New(cfg *rest.Config, opts Options) (*Servers, error) {
 // the usual address. All are asked at once, ten at most, each over a connection of
 // its own, which is closed afterwards.
 //
+// Each has been made to catch up before, if it can. So one whose resourceVersion is
+// behind what the datastore had when WatchCaches was called, and at the same place
+// when it is called again, is frozen; see the package's limits.
+//
 // What keeps one server from answering is its Err: a *RightsError where the kind
 // must not be listed, an API error, a certificate, a connection, or a context's
 // end. The error is about the addresses, as from Find, where none are known yet.
 //
-// It takes as long as Options.Timeout for every ten servers that do not answer, as
-// much again where addresses are read, and less if ctx ends.
+// It takes milliseconds in health and 3 s where a cache is frozen; at most
+// Options.Timeout for every ten servers, as much again where addresses are read,
+// and less if ctx ends.
 func (s *Servers) WatchCaches(ctx context.Context, gvr schema.GroupVersionResource, namespace string) ([]freshness.ServerCache, error) {
 	peers, err := s.peers(ctx)
 	if err != nil {

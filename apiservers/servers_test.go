@@ -19,34 +19,57 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/freshwatch/freshwatch/apiservers"
+	"github.com/freshwatch/freshwatch/freshness"
 	"github.com/freshwatch/freshwatch/testing/freshtest"
 	"github.com/freshwatch/freshwatch/transport"
 )
 
+// TestFrozenServerIsNamed covers both answers that a server has to a consistent
+// read while its watch cache is frozen: the datastore's, and 429.
 func TestFrozenServerIsNamed(t *testing.T) {
+	for _, options := range []freshtest.Options{{}, {RejectStaleLists: true}} {
+		t.Run(fmt.Sprintf("refuses consistent lists: %t", options.RejectStaleLists), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCluster(t, options)
+				c.name(t, "10.0.0.1", "10.0.0.2")
+				s := newServers(t, c.cfg, apiservers.Options{})
+				before := ask(t, s)
+				frozen := c.two.FreezeWatchCache(configMaps)
+				if err := c.write(1); err != nil {
+					t.Fatal(err)
+				}
+				begin := time.Now()
+				want := []freshness.ServerCache{where(one, c.one.ResourceVersion()), before[1]}
+				if diff := cmp.Diff(want, ask(t, s)); diff != "" {
+					t.Errorf("watch caches (-want +got):\n%s", diff)
+				}
+				if took := time.Since(begin); took != freshtest.DefaultFreshWait {
+					t.Errorf("took %v, want %v", took, freshtest.DefaultFreshWait)
+				}
+				frozen.Lift()
+				want[1] = where(two, c.two.ResourceVersion())
+				if diff := cmp.Diff(want, ask(t, s)); diff != "" {
+					t.Errorf("watch caches, thawed (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+// TestQuietKindCatchesUp is the control: caches of a kind that nobody changes or
+// reads are behind, in health, until they are asked.
+func TestQuietKindCatchesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCluster(t)
-		c.name(t, "10.0.0.1", "10.0.0.2")
-		s := newServers(t, c.cfg, apiservers.Options{})
-		if err := c.write(1); err != nil {
-			t.Fatal(err)
+		c := newCluster(t, freshtest.Options{ProgressDelay: 100 * time.Millisecond})
+		s := newServers(t, c.cfg, apiservers.Options{Addresses: []string{one, two}})
+		c.one.Bump(10)
+		c.two.Bump(20)
+		if c.one.WatchCacheResourceVersion(configMaps) == c.one.ResourceVersion() {
+			t.Fatal("the cache is not behind before it is asked")
 		}
-		before := ask(t, s)
-		frozen := c.two.FreezeWatchCache(configMaps)
-		if err := c.write(2); err != nil {
-			t.Fatal(err)
-		}
-		after := ask(t, s)
-		if diff := cmp.Diff(before[1], after[1]); diff != "" {
-			t.Errorf("the frozen server moved (-before +after):\n%s", diff)
-		}
-		want := []any{at(one, c.one), at(two, c.two)}
-		if diff := cmp.Diff(want, []any{after[0], after[1]}); diff != "" || after[0] == before[0] {
-			t.Errorf("watch caches, before %v (-want +got):\n%s", before[0], diff)
-		}
-		frozen.Lift()
-		if thawed := ask(t, s); thawed[1] == after[1] {
-			t.Errorf("thawed, %s is still at %s", two, thawed[1].ResourceVersion)
+		want := []freshness.ServerCache{where(one, c.one.ResourceVersion()), where(two, c.two.ResourceVersion())}
+		if diff := cmp.Diff(want, ask(t, s)); diff != "" {
+			t.Errorf("watch caches (-want +got):\n%s", diff)
 		}
 	})
 }
@@ -78,23 +101,24 @@ func TestWhatKeepsOneServerFromAnswering(t *testing.T) {
 		{"busy, asks to retry", respond(429), apierrors.IsTooManyRequests, 1, 0},
 		{"broken", respond(500), apierrors.IsInternalError, 1, 0},
 		{"stopping", respond(503), apierrors.IsServiceUnavailable, 1, 0},
+		{"broken halfway", func(c cluster) { c.two.Respond(configMaps, "list", 500, 1) }, apierrors.IsInternalError, 1, 0},
 		{"refuses connections", func(c cluster) { c.two.Refuse() }, says("refused"), 0, 0},
-		{"silent", func(c cluster) { c.dialer.routes[two] = silent }, says("no answer within 2s"), 0, 2 * time.Second},
+		{"silent", func(c cluster) { c.dialer.routes[two] = silent }, says("no answer within 5s"), 0, 5 * time.Second},
 		{"unreachable", func(c cluster) {
 			c.dialer.routes[two] = func(ctx context.Context, _, _ string) (net.Conn, error) {
 				<-ctx.Done()
 				return nil, ctx.Err()
 			}
-		}, says("no answer within 2s"), 0, 2 * time.Second},
+		}, says("no answer within 5s"), 0, 5 * time.Second},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := newCluster(t)
+				c := newCluster(t, freshtest.Options{})
 				test.arrange(c)
-				s := newServers(t, c.cfg, apiservers.Options{Addresses: []string{one, two}, Timeout: 2 * time.Second})
+				s := newServers(t, c.cfg, apiservers.Options{Addresses: []string{one, two}, Timeout: 5 * time.Second})
 				begin := time.Now()
 				got := ask(t, s)
-				if diff := cmp.Diff(at(one, c.one), got[0]); diff != "" {
+				if diff := cmp.Diff(where(one, c.one.ResourceVersion()), got[0]); diff != "" {
 					t.Errorf("the healthy server (-want +got):\n%s", diff)
 				}
 				if got[1].Server != two || got[1].ResourceVersion != "" || !test.is(got[1].Err) {
@@ -111,8 +135,9 @@ func TestWhatKeepsOneServerFromAnswering(t *testing.T) {
 	}
 }
 
-// TestOneEmptyListFromTheCache pins what is sent: all a server is asked.
-func TestOneEmptyListFromTheCache(t *testing.T) {
+// TestTwoEmptyLists pins what is sent: one that makes the cache catch up, and one
+// from the cache.
+func TestTwoEmptyLists(t *testing.T) {
 	for _, test := range []struct {
 		name      string
 		gvr       schema.GroupVersionResource
@@ -120,15 +145,15 @@ func TestOneEmptyListFromTheCache(t *testing.T) {
 		arrange   func(c cluster)
 		want      []string
 	}{
-		{"all namespaces", configMaps, "", nil, []string{"/api/v1/configmaps"}},
-		{"one namespace", configMaps, "default", nil, []string{"/api/v1/namespaces/default/configmaps"}},
-		{"a group", endpointSlices, "default", nil, []string{"/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"}},
+		{"all namespaces", configMaps, "", nil, []string{"/api/v1/configmaps", "/api/v1/configmaps at 0"}},
+		{"one namespace", configMaps, "default", nil, []string{"/api/v1/namespaces/default/configmaps", "/api/v1/namespaces/default/configmaps at 0"}},
+		{"a group", endpointSlices, "", nil, []string{"/apis/discovery.k8s.io/v1/endpointslices", "/apis/discovery.k8s.io/v1/endpointslices at 0"}},
 		{"a kind that does not know metadata.namespace", namespaces, "", func(c cluster) { c.one.Respond(namespaces, "list", 400, 1) },
-			[]string{"/api/v1/namespaces", "/api/v1/namespaces"}},
+			[]string{"/api/v1/namespaces", "/api/v1/namespaces", "/api/v1/namespaces at 0"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := newCluster(t)
+				c := newCluster(t, freshtest.Options{})
 				if test.arrange != nil {
 					test.arrange(c)
 				}
@@ -137,14 +162,18 @@ func TestOneEmptyListFromTheCache(t *testing.T) {
 				if err != nil || got[0].Err != nil || got[0].ResourceVersion == "" {
 					t.Errorf("got %v, %v", got, err)
 				}
-				var paths []string
+				var sent []string
 				for _, r := range c.one.Log() {
-					paths = append(paths, r.Path)
-					if r.Verb != "list" || r.ResourceVersion != "0" || r.ResourceVersionMatch != "" {
+					line := r.Path
+					if r.ResourceVersion != "" {
+						line += " at " + r.ResourceVersion
+					}
+					sent = append(sent, line)
+					if r.Verb != "list" || r.ResourceVersionMatch != "" || r.Limit != 1 {
 						t.Errorf("sent %+v", r)
 					}
 				}
-				if diff := cmp.Diff(test.want, paths); diff != "" {
+				if diff := cmp.Diff(test.want, sent); diff != "" {
 					t.Errorf("requests (-want +got):\n%s", diff)
 				}
 			})
@@ -158,7 +187,7 @@ func TestAConnectionOfItsOwn(t *testing.T) {
 	for _, wrapped := range []bool{false, true} {
 		t.Run(fmt.Sprintf("wrapped by transport: %t", wrapped), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := newCluster(t)
+				c := newCluster(t, freshtest.Options{})
 				if wrapped {
 					if _, err := transport.Wrap(c.cfg, transport.Options{}); err != nil {
 						t.Fatal(err)
@@ -188,7 +217,7 @@ func TestAConnectionOfItsOwn(t *testing.T) {
 // TestTenAtOnce asks 25 servers that do not answer, for two kinds at a time.
 func TestTenAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCluster(t)
+		c := newCluster(t, freshtest.Options{})
 		c.dialer.fallback = silent
 		var addresses []string
 		for i := range 25 {
@@ -219,7 +248,7 @@ func TestTenAtOnce(t *testing.T) {
 
 func TestContextEndsTheQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCluster(t)
+		c := newCluster(t, freshtest.Options{})
 		c.dialer.fallback = silent
 		addresses := make([]string, 12) // more than are asked at once
 		for i := range addresses {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/url"
 	"path"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,29 +25,50 @@ const (
 const metadataOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 
 // watchCache returns the resourceVersion at which the server's watch cache for a
-// kind stands: a LIST at resourceVersion 0 is answered from it as it is, at once,
-// however far it is behind.
+// kind stands.
+//
+// That of a kind that nobody changes or reads is behind in health. So a consistent
+// LIST comes first, which makes a living cache catch up, to where the datastore is,
+// before it is answered; where the cache is frozen the server holds it for 3 s. The
+// LIST at resourceVersion 0 is answered from the cache as it is then, at once.
 func (i *inquiry) watchCache(gvr schema.GroupVersionResource, namespace string) (string, error) {
 	selector := nothing
 	if namespace != "" {
 		selector = nothingClusterScoped // one namespace's objects: the name is enough
 	}
-	rv, err := i.list(gvr, namespace, selector)
+	_, err := i.list(gvr, namespace, selector, "")
 	if apierrors.IsBadRequest(err) && selector == nothing {
-		rv, err = i.list(gvr, namespace, nothingClusterScoped) // kinds without namespaces do not know that field
+		selector = nothingClusterScoped // kinds without namespaces do not know that field
+		_, err = i.list(gvr, namespace, selector, "")
 	}
 	switch {
 	case apierrors.IsForbidden(err):
 		return "", mayList(gvr, namespace, err)
-	case err == nil && rv == "":
-		return "", errors.New("the answer has no resourceVersion")
+	case err != nil && !stayedBehind(err): // nothing made the cache catch up: that it is behind would say nothing
+		return "", err
+	}
+	rv, err := i.list(gvr, namespace, selector, "0")
+	if err == nil && rv == "" {
+		err = errors.New("the answer has no resourceVersion")
 	}
 	return rv, err
 }
 
-func (i *inquiry) list(gvr schema.GroupVersionResource, namespace, selector string) (rv string, err error) {
+// stayedBehind says whether a consistent LIST failed because the server waited for
+// its own watch cache in vain. Others fall back to the datastore instead. The text
+// is all that tells it from any other 429 (apiserver 0.37,
+// pkg/storage/cacher/delegator.go).
+func stayedBehind(err error) bool {
+	return apierrors.IsTooManyRequests(err) && strings.Contains(err.Error(), "Too large resource version")
+}
+
+// list returns the resourceVersion of an empty LIST.
+func (i *inquiry) list(gvr schema.GroupVersionResource, namespace, selector, resourceVersion string) (rv string, err error) {
+	query := url.Values{"limit": {"1"}, "fieldSelector": {selector}}
+	if resourceVersion != "" {
+		query.Set("resourceVersion", resourceVersion)
+	}
 	var list metav1.PartialObjectMetadataList
-	query := url.Values{"resourceVersion": {"0"}, "limit": {"1"}, "fieldSelector": {selector}}
 	err = i.read(collection(gvr, namespace), query, metadataOnly, &list)
 	return list.ResourceVersion, err
 }
