@@ -18,7 +18,7 @@ const (
 
 // kineWithoutProgress is a datastore that answers no requests for progress and
 // hardly reports any by itself: kube-apiserver asks none whose version says that it
-// is older than etcd 3.5.8, and the interval is what etcd has by default.
+// is older than etcd 3.5.13, and the interval is what etcd has by default.
 const kineWithoutProgress = "kine-without-progress"
 
 // chosen returns the options of the control plane that the environment chooses.
@@ -35,6 +35,9 @@ func chosen() (controlplane.Options, error) {
 	}
 	return opts, nil
 }
+
+// withoutProgress tells whether the datastore does not say how far it is.
+func withoutProgress() bool { return os.Getenv(datastoreVariable) == kineWithoutProgress }
 
 // serverName names the API server that the tests run on in results.
 func serverName() string {
