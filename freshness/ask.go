@@ -41,7 +41,7 @@ func (s *state) startRead(now time.Time) action {
 func (s *state) onRead(a answer) {
 	s.reading, s.lastRead, s.lastConn = false, a.received, a.conn
 	if a.err == nil && !(comparableRV(a.rv) && comparableRV(a.stored)) {
-		a.state, a.err = readBlind, fmt.Errorf("resourceVersions %q (API server) and %q (store) do not compare", a.rv, a.stored)
+		a.state, a.err = readBlind, fmt.Errorf("%w: %q (API server) and %q (store)", errNotComparable, a.rv, a.stored)
 	}
 	s.note(a)
 	if a.err != nil {

@@ -134,12 +134,16 @@ func addVersion(out map[string]string, obj any) error {
 	if m.GetResourceVersion() == "" {
 		return errNoVersions
 	}
-	key := m.GetName()
-	if ns := m.GetNamespace(); ns != "" {
-		key = ns + "/" + key
-	}
-	out[key] = m.GetResourceVersion()
+	out[nameOf(m)] = m.GetResourceVersion()
 	return nil
+}
+
+// nameOf is an object's namespace/name, or its name alone.
+func nameOf(m metav1.Object) string {
+	if ns := m.GetNamespace(); ns != "" {
+		return ns + "/" + m.GetName()
+	}
+	return m.GetName()
 }
 
 // cached returns the resourceVersions of what the informer's store holds.

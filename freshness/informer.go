@@ -51,7 +51,9 @@ type tracked struct {
 	verdict Verdict
 	since   time.Time
 
-	reads [actCure]pendingRead // under way, by kind
+	reads   [actCure]pendingRead // under way, by kind
+	culprit string               // the object that cannot be decoded; empty: none is known
+	accused time.Time            // when it was last searched for
 }
 
 // pendingRead is a read under way.
@@ -154,21 +156,33 @@ func (t *tracked) reason(v Verdict, now time.Time) string {
 		d := s.audits.diverged
 		return fmt.Sprintf("%d of %d objects differ from the API server's though the stream moves, so events were lost: %v", len(d), s.audits.compared, d)
 	case Unreachable:
-		if s.down != readOK {
-			return fmt.Sprintf("the API server takes no watch: %v", oneLine(s.downErr))
-		}
-		return fmt.Sprintf("reads of the API server fail, so nothing can be proven: %v", oneLine(s.readErr))
+		return t.failure()
 	case Blind:
-		if s.down != readOK {
-			return fmt.Sprintf("the API server refuses to be watched: %v", oneLine(s.downErr))
-		}
-		if s.readErr == nil {
+		if s.down == readOK && s.readErr == nil {
 			return "the API server's watch cache does not follow its datastore for this kind, so a quiet informer cannot be told from a stalled one"
 		}
-		return fmt.Sprintf("the API server's answers prove nothing: %v", oneLine(s.readErr))
+		return t.failure()
 	default:
 		return ""
 	}
+}
+
+// failure says what keeps the informer from being watched, or proven.
+func (t *tracked) failure() string {
+	err := t.state.readErr
+	if t.state.down != readOK {
+		err = t.state.downErr
+	}
+	return t.explain(err)
+}
+
+// explain says what an error of the informer's requests is caused by.
+func (t *tracked) explain(err error) string {
+	c := diagnose(err)
+	if c == causeUndecodable && t.culprit != "" {
+		return fmt.Sprintf("%s does not fit this program's type, correct one or the other (a restart does not help): %s", t.culprit, oneLine(err))
+	}
+	return c.explain(err)
 }
 
 func (t *tracked) syncReason() string {
@@ -177,7 +191,7 @@ func (t *tracked) syncReason() string {
 	case t.state.synced:
 		return "synced, but not proven fresh yet"
 	case err != nil:
-		return fmt.Sprintf("the initial list fails: %v", oneLine(err))
+		return "the initial list fails: " + t.explain(err)
 	case current.id == 0 && !current.listing:
 		return "the informer is not started"
 	default:

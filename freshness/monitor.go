@@ -188,6 +188,7 @@ func (m *Monitor) sweep(ctx context.Context) {
 		t.stopReads(now.Add(-m.opts.ReadTimeout), errReadTimeout)
 		o := t.look(now)
 		o.crowd = crowd
+		m.accuse(ctx, t, o)
 		for _, a := range t.state.step(o) {
 			m.do(ctx, t, a)
 		}

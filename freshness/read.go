@@ -70,21 +70,10 @@ func (l *listerWatcher) listNothing(ctx context.Context, opts metav1.ListOptions
 func versionOf(list runtime.Object) (string, error) {
 	m, err := meta.ListAccessor(list)
 	if err != nil {
-		return "", fmt.Errorf("reading the resourceVersion of a list: %w", err)
+		return "", fmt.Errorf("%w: a list without any: %w", errNotComparable, err)
 	}
 	return m.GetResourceVersion(), nil
 }
 
-// classify says what a failed read means. Whatever keeps the question from
-// being answered is Unreachable; an answer that no repetition will change is
-// Blind.
-func classify(err error) readState {
-	switch {
-	case err == nil:
-		return readOK
-	case apierrors.IsForbidden(err), apierrors.IsNotFound(err), apierrors.IsMethodNotSupported(err), apierrors.IsBadRequest(err):
-		return readBlind
-	default:
-		return readUnreachable
-	}
-}
+// classify says what a failed request means for proofs.
+func classify(err error) readState { return diagnose(err).state() }
