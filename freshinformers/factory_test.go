@@ -237,7 +237,7 @@ func TestFactoriesWithFakeClients(t *testing.T) {
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"},
 	}
-	for name, make := range map[string]func(*freshness.Monitor) (*freshinformers.Factory, error){
+	for name, newFactory := range map[string]func(*freshness.Monitor) (*freshinformers.Factory, error){
 		"dynamic": func(m *freshness.Monitor) (*freshinformers.Factory, error) {
 			return freshinformers.NewDynamic(m, dynamicfake.NewSimpleDynamicClient(scheme, configMap("default", "a", "red")), freshinformers.Options{})
 		},
@@ -247,7 +247,7 @@ func TestFactoriesWithFakeClients(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				made, err := make(newMonitor(t))
+				made, err := newFactory(newMonitor(t))
 				if err != nil {
 					t.Fatal(err)
 				}

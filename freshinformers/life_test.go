@@ -48,6 +48,18 @@ func programs(f *fixture, guarded bool) map[string]program {
 	}
 }
 
+func startAll(ctx context.Context, all map[string]program) {
+	for _, p := range all {
+		p.start(ctx)
+	}
+}
+
+func shutdownAll(all map[string]program) {
+	for _, p := range all {
+		p.shutdown()
+	}
+}
+
 // Each factory's informer heals when its stream falls silent, and client-go's own
 // beside it does not.
 func TestSilentStreamHeals(t *testing.T) {
@@ -55,13 +67,9 @@ func TestSilentStreamHeals(t *testing.T) {
 		f := newFixture(t)
 		f.busyElsewhere()
 		guarded, stock := programs(f, true), programs(f, false)
-		for _, all := range []map[string]program{guarded, stock} {
-			for _, p := range all {
-				p.start(f.ctx)
-				defer p.shutdown()
-			}
-		}
-		defer f.stop()
+		startAll(f.ctx, guarded)
+		startAll(f.ctx, stock)
+		defer func() { f.stop(); shutdownAll(guarded); shutdownAll(stock) }()
 		f.waitForStatuses(time.Minute, "configmaps/v1: Fresh, configmaps/v1: Fresh, configmaps/v1: Fresh")
 		time.Sleep(2 * time.Minute) // a bookmark has been seen
 
@@ -101,17 +109,13 @@ func TestShutdownLeavesNothing(t *testing.T) {
 		for range 3 {
 			ctx, stop := context.WithCancel(f.ctx)
 			all := programs(f, true)
-			for _, p := range all {
-				p.start(ctx)
-			}
+			startAll(ctx, all)
 			f.waitForStatuses(time.Minute, "configmaps/v1: Fresh, configmaps/v1: Fresh, configmaps/v1: Fresh")
 			if f.series() == 0 {
 				t.Error("no series of informers that run")
 			}
 			stop()
-			for _, p := range all {
-				p.shutdown()
-			}
+			shutdownAll(all)
 			f.waitForStatuses(time.Second, "")
 			if n := f.series(); n != 0 {
 				t.Errorf("%d families of series without an informer", n)
@@ -126,15 +130,14 @@ func TestLeaderElection(t *testing.T) {
 		f := newFixture(t)
 		f.must(f.srv.Create(configMap("default", "a", "red")))
 		lead := func(ctx context.Context) {
-			for _, p := range programs(f, true) {
-				p.start(ctx)
-				defer p.shutdown()
-			}
+			all := programs(f, true)
+			startAll(ctx, all)
 			<-ctx.Done()
+			shutdownAll(all)
 		}
 		term := func(identity string) context.CancelFunc {
 			ctx, stop := context.WithCancel(f.ctx)
-			f.wg.Go(func() { campaign(f, ctx, identity, lead) })
+			f.wg.Go(func() { campaign(ctx, f, identity, lead) })
 			return stop
 		}
 		first := term("first")
@@ -152,7 +155,7 @@ func TestLeaderElection(t *testing.T) {
 }
 
 // campaign leads once, when it is elected.
-func campaign(f *fixture, ctx context.Context, identity string, lead func(context.Context)) {
+func campaign(ctx context.Context, f *fixture, identity string, lead func(context.Context)) {
 	led := make(chan struct{})
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Lock: &resourcelock.LeaseLock{
