@@ -74,6 +74,10 @@ bench: controlplane ## Run the benchmarks (BENCH=regexp, COUNT=6) and summarise 
 	go test -run='^$$' -bench='$(or $(BENCH),.)' -benchmem -count=$(or $(COUNT),6) ./... | tee $(OUT)/bench.txt
 	@$(BENCHSTAT) $(OUT)/bench.txt
 
+.PHONY: cost
+cost: controlplane ## Measure what a monitor of 1,000 informers costs (COST_ARGS="-limits off,20/30,5/10", "-h" for all)
+	@go run ./testing/cost $(COST_ARGS)
+
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME (30s)
 	@grep -rlE '^func Fuzz' --include='*_test.go' . | while read -r file; do \

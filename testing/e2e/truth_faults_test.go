@@ -118,7 +118,7 @@ type faultLog struct {
 	kinds  map[string]int
 }
 
-func (l *faultLog) add(name string, line string) {
+func (l *faultLog) add(name, line string) {
 	l.struck.Add(1)
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,0 +1,11 @@
+// SPDX-FileCopyrightText: The Freshwatch Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !unix
+
+package main
+
+import "time"
+
+// cpuTime is not known here.
+func cpuTime() time.Duration { return 0 }
