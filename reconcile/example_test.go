@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: The Freshwatch Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reconcile_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/client-go/kubernetes"
+	toolscache "k8s.io/client-go/tools/cache"
+	clocktesting "k8s.io/utils/clock/testing"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	ctrlreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/freshwatch/freshwatch/freshness"
+	"github.com/freshwatch/freshwatch/reconcile"
+	"github.com/freshwatch/freshwatch/testing/freshtest"
+)
+
+// A controller that deletes volumes which no Pod uses must not rest on an old list
+// of Pods, and not begin with one either.
+func addVolumeCleaner(mgr ctrl.Manager, monitor *freshness.Monitor, cleaner ctrlreconcile.Reconciler) error {
+	kinds, err := reconcile.Kinds(mgr.GetClient(), &corev1.Pod{}, &corev1.PersistentVolumeClaim{})
+	if err != nil {
+		return err
+	}
+	gate, err := reconcile.WithGate(cleaner, monitor, kinds, reconcile.GateOptions{Name: "volume-cleaner", AtStart: true})
+	if err != nil {
+		return err
+	}
+	if err := metrics.Registry.Register(gate); err != nil { // controller-runtime/pkg/metrics
+		return err
+	}
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("volume-cleaner").
+		For(&corev1.PersistentVolumeClaim{}).
+		Owns(&corev1.Pod{}).
+		Complete(gate)
+}
+
+var _ = addVolumeCleaner // has to compile
+
+// A watch falls silent, and until it is back the reconciler is not called.
+func ExampleWithGate() {
+	clock := clocktesting.NewFakeClock(time.Now())
+	server, err := freshtest.NewServer(freshtest.Options{Clock: clock})
+	if err != nil {
+		panic(err)
+	}
+	defer server.Close()
+	monitor, err := freshness.New(freshness.Options{
+		Clock: clock,
+		// So that the stall lasts; a cure would end it within seconds.
+		DisabledCures: []freshness.Rung{freshness.Resume, freshness.Relist, freshness.List, freshness.Reconnect},
+	})
+	if err != nil {
+		panic(err)
+	}
+	client := kubernetes.NewForConfigOrDie(server.Config())
+	lw := toolscache.ToListWatcherWithWatchListSemantics(
+		toolscache.NewListWatchFromClient(client.CoreV1().RESTClient(), "configmaps", "", fields.Everything()), client)
+	informer := monitor.NewInformer(lw, &corev1.ConfigMap{}, 0, toolscache.Indexers{})
+
+	reconciler := ctrlreconcile.Func(func(_ context.Context, req ctrl.Request) (ctrl.Result, error) {
+		fmt.Println("reconciling")
+		return ctrl.Result{}, nil
+	})
+	kinds := []freshness.Informer{{Resource: "configmaps"}}
+	gate, err := reconcile.WithGate(reconciler, monitor, kinds, reconcile.GateOptions{Clock: clock})
+	if err != nil {
+		panic(err)
+	}
+
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go informer.RunWithContext(ctx)
+	go func() { _ = monitor.Start(ctx) }()
+
+	step := func() {
+		server.Bump(1) // somebody else writes something
+		freshtest.Step(clock, 500*time.Millisecond)
+	}
+	stepUntil := func(want freshness.Verdict) {
+		for st, _ := monitor.StatusOf(kinds[0]); st.Verdict != want; st, _ = monitor.StatusOf(kinds[0]) {
+			step()
+		}
+	}
+	tryIt := func() {
+		result, err := gate.Reconcile(ctx, ctrl.Request{})
+		fmt.Println("requeued:", result.RequeueAfter > 0, "error:", err)
+	}
+
+	stepUntil(freshness.Fresh)
+	tryIt()
+	for range 130 { // a minute, in which a bookmark is seen to come
+		step()
+	}
+	stall := server.Stall(corev1.SchemeGroupVersion.WithResource("configmaps"))
+	stepUntil(freshness.Stalled)
+	tryIt()
+	stall.Lift()
+	stepUntil(freshness.Fresh)
+	tryIt()
+
+	// Output:
+	// reconciling
+	// requeued: false error: <nil>
+	// requeued: true error: <nil>
+	// reconciling
+	// requeued: false error: <nil>
+}
