@@ -17,8 +17,10 @@ import (
 )
 
 const (
-	group   = "cost.freshwatch.example"
-	workers = 8
+	group = "cost.freshwatch.example"
+	// workers are many, since a new kind takes seconds until it is served, in which
+	// there is nothing to do.
+	workers = 64
 	// servedWithin bounds the time until a new kind is served, among a thousand
 	// others that are new.
 	servedWithin = 5 * time.Minute
