@@ -5,6 +5,7 @@ package freshinformers_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -148,9 +149,12 @@ func TestLeaderElection(t *testing.T) {
 		if n := len(f.monitor.Status()); n != 3 {
 			t.Errorf("%d informers while the second stands by, want the first's 3", n)
 		}
+		handedOver := time.Now()
 		first()
-		f.waitForStatuses(time.Minute, "")
-		f.waitForStatuses(time.Minute, "configmaps/v1: Fresh, configmaps/v1: Fresh, configmaps/v1: Fresh")
+		f.waitFor(time.Minute, "three informers of the second's", func() bool {
+			return f.statuses() == "configmaps/v1: Fresh, configmaps/v1: Fresh, configmaps/v1: Fresh" &&
+				!slices.ContainsFunc(f.monitor.Status(), func(st freshness.Status) bool { return st.Since.Before(handedOver) })
+		})
 	})
 }
 
