@@ -118,7 +118,7 @@ func (s *state) onProbe(a answer) {
 	case reached(a.rv, d.proof.rv):
 		d.server, d.reachedAt = serverReached, a.received
 		return
-	case a.rv == last.rv && a.conn == last.conn && (d.server == serverFrozen || s.lastConn == a.conn && s.lastRead.After(last.sent)):
+	case a.rv == last.rv && (d.server == serverFrozen || a.conn == last.conn && s.lastConn == a.conn && s.lastRead.After(last.sent)):
 		d.server = serverFrozen
 	default:
 		d.server, d.late = serverLate, a

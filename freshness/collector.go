@@ -18,7 +18,7 @@ func labels(more ...string) []string {
 
 // descs are the series of a Monitor.
 type descs struct {
-	bound, verdict, reads, proofs, renewals, doubts, audits, failedAudits, diverged, cures, proven *prometheus.Desc
+	bound, verdict, reads, proofs, renewals, doubts, audits, failedAudits, diverged, pending, blocked, cures, proven *prometheus.Desc
 }
 
 func newDescs() descs {
@@ -35,6 +35,8 @@ func newDescs() descs {
 		audits:       d("audits_total", "Comparisons of the cache's contents with the API server's."),
 		failedAudits: d("audits_failed_total", "Comparisons of contents that failed."),
 		diverged:     d("diverged_objects", "Objects that the last audit found to differ from the API server's."),
+		pending:      d("pending_notifications", "Notifications that wait for event handlers which are busy; only handlers that are measured."),
+		blocked:      d("handler_blocked_seconds", "For how long an event handler has been busy with one notification; only handlers that are measured."),
 		cures:        d("cures_total", "Cures tried on the informer.", "cure"),
 		proven:       d("cures_proven_total", "Cures after which the overdue proof was reached.", "cure"),
 	}
@@ -43,7 +45,7 @@ func newDescs() descs {
 // Describe implements prometheus.Collector.
 func (m *Monitor) Describe(ch chan<- *prometheus.Desc) {
 	d := m.descs
-	for _, desc := range []*prometheus.Desc{d.bound, d.verdict, d.reads, d.proofs, d.renewals, d.doubts, d.audits, d.failedAudits, d.diverged, d.cures, d.proven} {
+	for _, desc := range []*prometheus.Desc{d.bound, d.verdict, d.reads, d.proofs, d.renewals, d.doubts, d.audits, d.failedAudits, d.diverged, d.pending, d.blocked, d.cures, d.proven} {
 		ch <- desc
 	}
 }
@@ -79,6 +81,8 @@ func (m *Monitor) Collect(ch chan<- prometheus.Metric) {
 		count(d.audits, s.Audits)
 		count(d.failedAudits, s.FailedAudits)
 		gauge(d.diverged, float64(len(s.Diverged)))
+		gauge(d.pending, float64(s.Pending))
+		gauge(d.blocked, s.Blocked.Seconds())
 		for r, name := range rungNames {
 			count(d.cures, s.Cures[Rung(r)], name)
 			count(d.proven, s.ProvenCures[Rung(r)], name)
@@ -114,6 +118,8 @@ func worse(a, b Status) Status {
 	a.Doubts += b.Doubts
 	a.Audits += b.Audits
 	a.FailedAudits += b.FailedAudits
+	a.Pending += b.Pending
+	a.Blocked = max(a.Blocked, b.Blocked)
 	a.Diverged = append(a.Diverged, b.Diverged...)
 	for r := range rungNames {
 		a.Cures[Rung(r)] += b.Cures[Rung(r)]

@@ -20,11 +20,11 @@ func (m *Monitor) crowd(now time.Time) bool {
 	return stalled >= 3 && 2*stalled > len(m.informers)
 }
 
-// reconnect asks for new connections, unless that was just done for another
-// informer. The caller holds the lock.
-func (m *Monitor) reconnect() {
+// reconnect asks for new connections, unless that was done for another informer
+// within gap. The caller holds the lock.
+func (m *Monitor) reconnect(gap time.Duration) {
 	now := m.clock.Now()
-	if !m.reconnected.IsZero() && now.Sub(m.reconnected) < reconnectGap {
+	if !m.reconnected.IsZero() && now.Sub(m.reconnected) < gap {
 		return
 	}
 	m.reconnected = now

@@ -11,7 +11,9 @@ type doubt struct {
 	blamed     time.Time // since when the stream is to blame; zero: it is not
 	proof      proof
 	conclusive bool
-	back       bool // the API server went back in time: nothing to wait for, relist
+	arrived    time.Time // when the stream brought it; zero: it has not
+	stuck      bool      // and the store has still not taken it
+	back       bool      // the API server went back in time: nothing to wait for, relist
 
 	server    serverState
 	late      answer // the last that was behind, and not where the one before had been
@@ -20,9 +22,14 @@ type doubt struct {
 	answered  bool // since the last cure
 	nextProbe time.Time
 
+	servers  servers
 	ladder   ladder
 	cure     Rung
 	curing   bool
 	verifyBy time.Time
 	retries  int // of a watch that was ended before it could prove its cure
 }
+
+// convicts tells whether what is overdue cannot be explained by a renewed stream or
+// absent bookmarks.
+func (d *doubt) convicts() bool { return d.conclusive || d.stuck }

@@ -29,9 +29,11 @@ const (
 	Audited
 	// AuditFailed: Reason is why.
 	AuditFailed
+	// LevelChanged: Behind is what lags now, and Reason says more.
+	LevelChanged
 )
 
-var eventNames = [...]string{"VerdictChanged", "Read", "Proven", "CureStarted", "CureProven", "CureFailed", "Audited", "AuditFailed"}
+var eventNames = [...]string{"VerdictChanged", "Read", "Proven", "CureStarted", "CureProven", "CureFailed", "Audited", "AuditFailed", "LevelChanged"}
 
 // String returns the type's name.
 func (t EventType) String() string {
@@ -60,6 +62,8 @@ type Event struct {
 	ResourceVersion string
 	// FreshAsOf belongs to Proven.
 	FreshAsOf time.Time
+	// Behind belongs to LevelChanged.
+	Behind Level
 	// Cure belongs to CureStarted, CureProven and CureFailed.
 	Cure Rung
 	// Objects and Diverged belong to Audited. Objects are named, as namespace/name, and
@@ -82,6 +86,8 @@ func (e Event) String() string {
 		return fmt.Sprintf("%s %d objects, %d differ", s, e.Objects, len(e.Diverged))
 	case AuditFailed:
 		return s + ": " + e.Reason
+	case LevelChanged:
+		return fmt.Sprintf("%s to %v: %s", s, e.Behind, e.Reason)
 	default:
 		return s + " " + e.Cure.String()
 	}

@@ -36,7 +36,7 @@ func (s *state) heal(o observation) []action {
 	case d.curing && !s.gaveUp(o):
 		return nil
 	case d.server != serverReached || !d.answered:
-		return s.askServer(o)
+		return append(s.move(o), s.askServer(o)...)
 	case !d.back && reached(o.reflected, d.proof.rv):
 		return nil
 	}
@@ -74,7 +74,7 @@ func (s *state) gaveUp(o observation) bool {
 	untold := cutShort || !accepted(o.stream) && !accepted(o.previous)
 	if untold && d.retries < maxRetries {
 		d.retries++
-		d.ladder.tried--
+		d.ladder.tried = max(0, d.ladder.tried-1)
 		return true
 	}
 	d.conclusive = d.conclusive || !untold // a renewed watch did not bring it either
@@ -105,7 +105,7 @@ func (s *state) cutEndlessStream(o observation) []action {
 // startCure notes a cure and returns it.
 func (s *state) startCure(now time.Time, r Rung) action {
 	s.counters.cures[r]++
-	s.lastCure, s.curedAt = r, now
+	s.lastCure, s.curedAt, s.cutAt = r, now, now
 	s.emit(Event{Time: now, Type: CureStarted, Cure: r})
 	if d := s.doubt; d != nil {
 		d.cure, d.curing, d.verifyBy = r, true, now.Add(patience(r))
@@ -120,7 +120,24 @@ func (s *state) insist(o observation) []action {
 		return nil
 	}
 	s.curedAt = o.now
+	if o.now.Sub(s.cutAt) >= storePatience {
+		s.convictProcess(o.now)
+	}
 	return []action{{kind: actCure, rung: s.lastCure}}
+}
+
+// convictProcess notes that the reflector does not come back to a stream that has
+// long ended: whatever the API server has, something in this process blocks it.
+func (s *state) convictProcess(now time.Time) {
+	if s.doubt == nil {
+		s.counters.doubts++
+		s.doubt = &doubt{since: now, proof: proof{at: s.freshAsOf, rv: s.provenRV}, ladder: newLadder()}
+	}
+	d := s.doubt
+	d.server, d.stuck = serverReached, true
+	if d.blamed.IsZero() {
+		d.blamed = now
+	}
 }
 
 // rungsFor returns the allowed cures that can help, in order. Resuming from a

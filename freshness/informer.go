@@ -47,9 +47,11 @@ type tracked struct {
 	lw       *listerWatcher
 	guess    Informer
 
-	state   state
-	verdict Verdict
-	since   time.Time
+	state    state
+	verdict  Verdict
+	since    time.Time
+	lagging  Level // as last told
+	handlers handlers
 
 	reads   [actCure]pendingRead // under way, by kind
 	culprit string               // the object that cannot be decoded; empty: none is known
@@ -142,16 +144,19 @@ func (t *tracked) reason(v Verdict, now time.Time) string {
 	case Syncing:
 		return t.syncReason()
 	case Fresh:
-		return fmt.Sprintf("holds every change up to %v ago", s.bound(now).Round(time.Second))
+		return fmt.Sprintf("holds every change up to %v ago%s", s.bound(now).Round(time.Second), t.handlerReason())
 	case Suspect:
 		return t.suspectReason()
 	case Stalled:
 		if s.doubt != nil && s.doubt.back {
 			return fmt.Sprintf("the API server is at %s, before what this cache has already seen: the datastore went back in time", s.doubt.proof.rv)
 		}
+		if s.doubt.stuck {
+			return fmt.Sprintf("the cache stands at %s and takes nothing from its stream: something in this process blocks it, such as a transform or an indexer; a restart helps", s.stored)
+		}
 		return fmt.Sprintf("the API server has resourceVersion %s in its cache, this informer is at %s: its stream is dead", s.doubt.proof.rv, s.stored)
 	case ControlPlaneStalled:
-		return fmt.Sprintf("the API server's own watch cache stands at %s, behind %s: restarting this process does not help, look at the API server and its datastore", s.doubt.late.rv, s.doubt.proof.rv)
+		return fmt.Sprintf("the API server's own watch cache stands at %s, behind %s: restarting this process does not help, look at the API server and its datastore%s", s.doubt.late.rv, s.doubt.proof.rv, s.doubt.serverReason())
 	case Diverged:
 		d := s.audits.diverged
 		return fmt.Sprintf("%d of %d objects differ from the API server's though the stream moves, so events were lost: %v", len(d), s.audits.compared, d)
@@ -194,9 +199,19 @@ func (t *tracked) syncReason() string {
 		return "the initial list fails: " + t.explain(err)
 	case current.id == 0 && !current.listing:
 		return "the informer is not started"
+	case current.open && !current.initial:
+		return "the initial list has come, but the store has not taken all of it yet"
 	default:
 		return "the initial list is under way"
 	}
+}
+
+// handlerReason says what handlers that block keep waiting.
+func (t *tracked) handlerReason() string {
+	if t.behind() != LevelHandlers {
+		return ""
+	}
+	return fmt.Sprintf(", but a handler has not returned for %v, and %d notifications wait", t.handlers.blocked().Round(time.Second), t.handlers.pending())
 }
 
 func (t *tracked) suspectReason() string {

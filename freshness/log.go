@@ -24,6 +24,8 @@ func logEvent(log logr.Logger, e Event) {
 		log.Info("Cure did not help", "cure", e.Cure.String())
 	case AuditFailed:
 		log.Info("Informer audit failed", "reason", e.Reason)
+	case LevelChanged:
+		log.Info("Informer lags", "behind", e.Behind.String(), "reason", e.Reason)
 	case Audited:
 		log.V(1).Info("Informer audited", "objects", e.Objects, "diverged", len(e.Diverged))
 	case Read, Proven:

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
@@ -51,6 +52,7 @@ type result struct {
 	kind     actionKind
 	answer   answer
 	audit    auditResult
+	servers  []ServerCache
 }
 
 // errReadTimeout ends a read that takes too long.
@@ -189,6 +191,7 @@ func (m *Monitor) sweep(ctx context.Context) {
 		o := t.look(now)
 		o.crowd = crowd
 		m.accuse(ctx, t, o)
+		t.handlers.look(now.Sub(t.state.swept))
 		for _, a := range t.state.step(o) {
 			m.do(ctx, t, a)
 		}
@@ -217,6 +220,9 @@ func (m *Monitor) take(r result) {
 	t.reads[r.kind] = pendingRead{}
 	now := r.answer.received
 	switch r.kind {
+	case actServers:
+		t.state.onServers(r.servers)
+		now = m.clock.Now()
 	case actProbe:
 		t.state.onProbe(r.answer)
 	case actAudit:
@@ -244,6 +250,10 @@ func (m *Monitor) conclude(t *tracked, now time.Time) {
 			Verdict: v, Previous: t.verdict, Reason: t.reason(v, now),
 		})
 		t.verdict, t.since = v, now
+	}
+	if l := t.behind(); l != t.lagging {
+		m.events = append(m.events, Event{Time: now, Informer: name, Type: LevelChanged, Behind: l, Reason: t.reason(t.verdict, now)})
+		t.lagging = l
 	}
 }
 
@@ -275,9 +285,12 @@ func (m *Monitor) do(ctx context.Context, t *tracked, a action) {
 	m.reads.Go(func() {
 		defer cancel(nil)
 		r := result{informer: t, kind: a.kind}
-		if a.kind == actAudit {
+		switch a.kind {
+		case actAudit:
 			r.audit = m.audit(readCtx, t)
-		} else {
+		case actServers:
+			r.servers = m.askServers(readCtx, t)
+		default:
 			r.answer = m.ask(readCtx, t, a)
 		}
 		select {
@@ -294,9 +307,24 @@ func (m *Monitor) cure(t *tracked, a action) {
 		return
 	}
 	t.lw.cure(a.rung)
-	if a.rung == Reconnect {
-		m.reconnect()
+	switch {
+	case a.move:
+		m.reconnect(moveGap - tick)
+	case a.rung == Reconnect:
+		m.reconnect(reconnectGap)
 	}
+}
+
+// askServers asks each API server where its watch cache stands. Where they are not
+// known, it returns none.
+func (m *Monitor) askServers(ctx context.Context, t *tracked) []ServerCache {
+	name := t.name()
+	known, err := m.opts.Servers.WatchCaches(ctx, schema.GroupVersionResource{Group: name.Group, Version: name.Version, Resource: name.Resource}, name.Namespace)
+	if err != nil {
+		m.log.Info("API servers cannot be asked one by one", "informer", name.String(), "reason", oneLine(err))
+		return nil
+	}
+	return known
 }
 
 // ask performs a read. It returns when ctx ends, even where the client does not.

@@ -92,6 +92,11 @@ type Options struct {
 	// 10m for all informers. A *transport.Transport is one.
 	Connections interface{ Recycle() int }
 
+	// Servers, if set, is asked where each API server's watch cache stands when the one
+	// that answers is frozen: the reason then names the servers, and with Connections
+	// another one is tried where one is up to date. *apiservers.Servers is one.
+	Servers Servers
+
 	// Observer, if set, is told of everything that happens to every informer, in
 	// order, from one goroutine. It must return soon: the monitor waits for it.
 	Observer func(Event)
@@ -146,7 +151,7 @@ func (o Options) withDefaults() (Options, error) {
 }
 
 func (o Options) limits() limits {
-	l := limits{maxStaleness: o.MaxStaleness, syncTimeout: o.SyncTimeout, auditEvery: o.Audit.Every, tick: tick}
+	l := limits{maxStaleness: o.MaxStaleness, syncTimeout: o.SyncTimeout, auditEvery: o.Audit.Every, hasServers: o.Servers != nil, tick: tick}
 	if o.Audit.Disabled {
 		l.auditEvery = 0
 	}

@@ -51,6 +51,7 @@ type state struct {
 	doubt    *doubt
 	lastCure Rung
 	curedAt  time.Time
+	cutAt    time.Time // when the stream was first told to end
 	relisted time.Time // when a relist last helped
 	counters counters
 	events   []Event
@@ -63,7 +64,10 @@ const (
 	// renewalTime is what it takes to notice, ask the server, renew a watch and
 	// have its bookmark, with the ticks between.
 	renewalTime = verifyTimeout + 2*verifySlack
-	clockSlip   = 2 * time.Second // wall against monotonic: a suspended machine or a set clock
+	// storePatience is how long the store may take over what the stream has brought: a
+	// hundred thousand objects are applied in a second or two.
+	storePatience = 10 * time.Second
+	clockSlip     = 2 * time.Second // wall against monotonic: a suspended machine or a set clock
 )
 
 // limits are the options that a state obeys.
@@ -71,6 +75,7 @@ type limits struct {
 	maxStaleness time.Duration
 	syncTimeout  time.Duration
 	auditEvery   time.Duration // 0: never
+	hasServers   bool          // the API servers can be asked one by one
 	tick         time.Duration
 	cures        []Rung // allowed, cheapest first
 }
@@ -93,15 +98,17 @@ type observation struct {
 type action struct {
 	kind  actionKind
 	rung  Rung // of actCure
+	move  bool // of Reconnect: away from a frozen API server
 	exact bool // of a relist: not from the API server's watch cache, if that can be helped
 }
 
 type actionKind int
 
 const (
-	actRead  actionKind = iota // which resourceVersion is everything committed at?
-	actProbe                   // at which is the server's watch cache?
-	actAudit                   // does the cache hold what the API server does?
+	actRead    actionKind = iota // which resourceVersion is everything committed at?
+	actProbe                     // at which is the server's watch cache?
+	actServers                   // at which is each API server's?
+	actAudit                     // does the cache hold what the API server does?
 	actCure
 )
 
@@ -147,6 +154,7 @@ func (s *state) step(o observation) []action {
 	s.collect(o)
 	acts := s.hurry(o)
 	acts = append(acts, s.ask(o)...)
+	acts = append(acts, s.askServers(o)...)
 	acts = append(acts, s.heal(o)...)
 	acts = append(acts, s.audit(o)...)
 	acts = append(acts, s.repair(o)...)
@@ -158,9 +166,18 @@ func (s *state) step(o observation) []action {
 // while the server cannot tell, is behind itself, or takes no watch.
 func (s *state) blame(o observation) {
 	d := s.doubt
+	if d == nil {
+		return
+	}
+	switch arrived := !d.back && reached(o.reflected, d.proof.rv); {
+	case !arrived:
+		d.arrived = time.Time{}
+	case d.arrived.IsZero():
+		d.arrived = o.now
+	}
+	d.stuck = !d.arrived.IsZero() && o.now.Sub(d.arrived) >= storePatience
 	switch {
-	case d == nil:
-	case !d.conclusive || d.server != serverReached || s.down != readOK:
+	case !d.convicts() || d.server != serverReached || s.down != readOK:
 		d.blamed = time.Time{}
 	case d.blamed.IsZero():
 		d.blamed = o.now
@@ -190,10 +207,14 @@ func (s *state) forgive(now time.Time, gap, wall time.Duration) {
 	}
 	s.owed.postpone(late)
 	s.audits.postpone(late)
+	s.cutAt = s.cutAt.Add(late)
 	if d := s.doubt; d != nil {
 		d.since = d.since.Add(late)
 		if !d.blamed.IsZero() {
 			d.blamed = d.blamed.Add(late)
+		}
+		if !d.arrived.IsZero() {
+			d.arrived = d.arrived.Add(late)
 		}
 		d.verifyBy = d.verifyBy.Add(late)
 		d.nextProbe = d.nextProbe.Add(late)
@@ -214,8 +235,8 @@ func (s *state) verdict(now time.Time) Verdict {
 	}
 	// As long as the delay can be explained, the watch is renewed to prove it, and
 	// nothing is suspected yet.
-	if d := s.doubt; d != nil && (d.conclusive || d.server == serverLate || d.server == serverFrozen) {
-		e.overdue, e.conclusive, e.server = true, d.conclusive, d.server
+	if d := s.doubt; d != nil && (d.convicts() || d.server == serverLate || d.server == serverFrozen) {
+		e.overdue, e.conclusive, e.server = true, d.convicts(), d.server
 	}
 	if s.down != readOK { // no stream can be opened: not the stream's fault
 		e.read, e.conclusive = s.down, false
@@ -228,8 +249,8 @@ func (s *state) verdict(now time.Time) Verdict {
 // cure anything does not count.
 func (s *state) stalledFor() time.Duration {
 	d := s.doubt
-	if d == nil || d.blamed.IsZero() || d.ladder.tried < len(s.rungsFor(d)) {
-		return 0
+	if d == nil || d.blamed.IsZero() || d.ladder.tried < len(s.rungsFor(d)) && !d.stuck {
+		return 0 // no cure is for a store that blocks
 	}
 	return s.swept.Sub(d.blamed)
 }

@@ -21,6 +21,13 @@ type Status struct {
 	Reason string
 	// Since is when the verdict was reached.
 	Since time.Time
+	// Behind is the first place on the way to the program's handlers that is known to
+	// lag. Handlers may lag while the verdict on the cache is Fresh: Pending is how many
+	// notifications wait for handlers that are busy, and Blocked for how long one of
+	// them has been, with one notification.
+	Behind  Level
+	Pending uint64
+	Blocked time.Duration
 	// FreshAsOf is the latest moment for which the cache is proven to hold every
 	// change committed before it; zero while nothing is proven.
 	FreshAsOf time.Time
@@ -68,6 +75,7 @@ func (t *tracked) status(now time.Time) Status {
 	v := s.verdict(now)
 	st := Status{
 		Informer: t.name(), Verdict: v, Reason: t.reason(v, now), Since: t.since,
+		Behind: t.behind(), Pending: t.handlers.pending(), Blocked: t.handlers.blocked(),
 		FreshAsOf: s.freshAsOf, ResourceVersion: s.stored,
 		Reads: s.counters.reads, Proofs: s.counters.proofs, Renewals: s.counters.renewals, Doubts: s.counters.doubts,
 		Audits: s.counters.audits, FailedAudits: s.counters.failedAudits, Audited: s.audits.ended, Diverged: s.audits.diverged.names(),
@@ -92,8 +100,9 @@ func (t *tracked) status(now time.Time) Status {
 var ErrStalled = errors.New("freshness: stalled")
 
 // Check implements controller-runtime's healthz.Checker. It fails while an
-// informer is Stalled, every allowed cure was tried, and its stream has been to
-// blame for FailAfter, and for no other reason: not
+// informer is Stalled, every allowed cure was tried, and its stream or its store has
+// been to blame for FailAfter; or while a handler, see AddEventHandler, has not
+// returned for as long; and for no other reason: not
 // while the API server cannot be reached, not while its own watch cache stands
 // still, not while an informer syncs. It takes one lock and does no I/O. Use it
 // for liveness, never for readiness: a stalled cache still serves webhooks.
@@ -103,6 +112,10 @@ var ErrStalled = errors.New("freshness: stalled")
 func (m *Monitor) Check(*http.Request) error {
 	var failed []string
 	for _, st := range m.Status() {
+		if st.Blocked >= m.opts.FailAfter {
+			failed = append(failed, fmt.Sprintf("%v: a handler has not returned for %v (limit %v), %d notifications wait",
+				st.Informer, st.Blocked.Round(time.Second), m.opts.FailAfter, st.Pending))
+		}
 		if failsLiveness(st.Verdict, st.stalledFor, m.opts.FailAfter) {
 			failed = append(failed, fmt.Sprintf("%v: %v for %v (limit %v), fresh as of %v ago",
 				st.Informer, st.Verdict, st.stalledFor.Round(time.Second), m.opts.FailAfter, st.Staleness.Round(time.Second)))

@@ -63,7 +63,7 @@ func TestNames(t *testing.T) {
 	for _, tt := range []struct{ got, want string }{
 		{Syncing.String(), "Syncing"}, {Blind.String(), "Blind"}, {Verdict(-1).String(), "Verdict(-1)"}, {Verdict(8).String(), "Verdict(8)"},
 		{Resume.String(), "resume"}, {List.String(), "list"}, {Rung(4).String(), "Rung(4)"},
-		{VerdictChanged.String(), "VerdictChanged"}, {CureFailed.String(), "CureFailed"}, {EventType(9).String(), "EventType(9)"},
+		{VerdictChanged.String(), "VerdictChanged"}, {CureFailed.String(), "CureFailed"}, {EventType(99).String(), "EventType(99)"},
 		{Informer{Resource: "pods", Version: "v1"}.String(), "pods/v1"},
 		{Event{Type: Proven, Informer: Informer{Resource: "pods"}, FreshAsOf: time.Unix(0, 0).UTC()}.String(), "pods: Proven up to 1970-01-01T00:00:00Z"},
 		{Event{Type: CureStarted, Informer: Informer{Resource: "pods"}, Cure: Relist}.String(), "pods: CureStarted relist"},
