@@ -283,7 +283,7 @@ func (l *listerWatcher) look() (current, previous streamInfo, err error) {
 }
 
 // Whose request it is: the informer's, which has its selectors, or one to prove it.
-const own, asked = true, false
+const own, toProve = true, false
 
 // learn adds to ctx what reads what the client's closures keep to themselves: the
 // resource and namespace, off the request's path, and, into *conn, the connection
@@ -326,6 +326,13 @@ func (l *listerWatcher) learn(ctx context.Context, whose bool, conn *string, id 
 		}
 	}
 	return httptrace.WithClientTrace(ctx, trace)
+}
+
+// asked tells whether the informer has sent a request.
+func (l *listerWatcher) asked() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.requests > 0
 }
 
 // resource returns what learn has seen.

@@ -42,6 +42,7 @@ type Monitor struct {
 	unwired     time.Time // when to say that no informer was ever made; zero: said, or not needed
 	log         logr.Logger
 	informers   []*tracked
+	absences    []absence     // of those expected
 	events      []Event       // to be told once the lock is free
 	changed     chan struct{} // closed, and replaced, when something was proven or a verdict has changed
 }
@@ -65,7 +66,12 @@ func New(opts Options) (*Monitor, error) {
 	if err != nil {
 		return nil, err
 	}
+	absences := make([]absence, len(opts.Expected))
+	for i, name := range opts.Expected {
+		absences[i].name = name
+	}
 	return &Monitor{
+		absences: absences,
 		opts:     opts,
 		limits:   opts.limits(),
 		clock:    opts.Clock,
@@ -199,6 +205,7 @@ func (m *Monitor) sweep(ctx context.Context) {
 	}
 	clear(m.informers[len(kept):])
 	m.informers = kept
+	m.miss(now)
 	m.tell()
 }
 

@@ -83,6 +83,12 @@ type Options struct {
 	// objects through the informer's client.
 	Metadata metadata.Interface
 
+	// Expected are informers that have to run. One that does not, for a minute, is
+	// reported as Blind: a kind that was forgotten, or whose informer was removed, is
+	// otherwise nobody's. An empty Version stands for all, an empty Namespace for an
+	// informer of all namespaces, or each of one.
+	Expected []Informer
+
 	// DisabledCures are not tried. With all disabled the monitor only watches.
 	// Without List, SyncTimeout has no effect.
 	DisabledCures []Rung
@@ -141,6 +147,11 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.ConcurrentReads < 1 {
 		return o, fmt.Errorf("freshness: Options.ConcurrentReads is %d, but must be at least 1", o.ConcurrentReads)
+	}
+	for i, e := range o.Expected {
+		if e.Resource == "" {
+			return o, fmt.Errorf("freshness: Options.Expected[%d] is %+v, but needs a Resource, such as configmaps", i, e)
+		}
 	}
 	for _, r := range o.DisabledCures {
 		if r < Resume || r > Reconnect {

@@ -52,7 +52,7 @@ func (l *listerWatcher) listNothing(ctx context.Context, opts metav1.ListOptions
 	opts.FieldSelector = l.nothing
 	l.mu.Unlock()
 	opts.Limit = 1
-	list, err := l.inner.ListWithContext(l.learn(ctx, asked, &conn, nil), opts)
+	list, err := l.inner.ListWithContext(l.learn(ctx, toProve, &conn, nil), opts)
 	if apierrors.IsBadRequest(err) && opts.FieldSelector == nothing {
 		l.mu.Lock()
 		l.nothing = nothingClusterScoped

@@ -53,7 +53,8 @@ type Status struct {
 
 const notStarted = "the monitor is not started: add it to the manager, or call Start"
 
-// Status returns every informer's status, sorted by name. It does no I/O.
+// Status returns every informer's status, and that of expected ones which do not
+// run, sorted by name. It does no I/O.
 func (m *Monitor) Status() []Status {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -66,6 +67,7 @@ func (m *Monitor) Status() []Status {
 		}
 		out = append(out, st)
 	}
+	out = append(out, m.absent()...)
 	slices.SortFunc(out, func(a, b Status) int { return cmp.Compare(a.Informer.String(), b.Informer.String()) })
 	return out
 }
