@@ -17,45 +17,49 @@ type dialFunc func(ctx context.Context, network, address string) (net.Conn, erro
 // finished after its request has been given up.
 type dialer struct {
 	dial dialFunc
-	done context.Context // ends what is being dialed
 
-	mu     sync.Mutex
-	closed bool
-	conns  []net.Conn
+	mu    sync.Mutex
+	ended bool
+	ends  []func()
 }
 
-func newDialer(done context.Context, dial dialFunc) *dialer {
+func newDialer(dial dialFunc) *dialer {
 	if dial == nil {
-		dial = (&net.Dialer{}).DialContext // until done
+		dial = (&net.Dialer{}).DialContext // until the end
 	}
-	return &dialer{dial: dial, done: done}
+	return &dialer{dial: dial}
 }
 
 // DialContext is the rest.Config's Dial.
 func (d *dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(d.done, cancel)()
+	d.atEnd(cancel)
 	conn, err := d.dial(ctx, network, address)
 	if err != nil || conn == nil { // net/http has an error for the latter
 		return nil, err
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closed {
-		_ = conn.Close() // nobody wants it any more
-		return nil, net.ErrClosed
-	}
-	d.conns = append(d.conns, conn)
+	d.atEnd(func() { _ = conn.Close() }) // net/http may have done so already
 	return conn, nil
 }
 
-// close ends every connection, those that are yet to come included.
-func (d *dialer) close() {
+// atEnd has f called at the end, or now if that has come.
+func (d *dialer) atEnd(f func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.closed = true
-	for _, conn := range d.conns {
-		_ = conn.Close() // net/http may have done so already
+	if d.ended {
+		f()
+		return
+	}
+	d.ends = append(d.ends, f)
+}
+
+// end closes every connection, those that are yet to come included.
+func (d *dialer) end() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.ended = true
+	for _, f := range d.ends {
+		f()
 	}
 }

@@ -37,13 +37,13 @@ func Find(ctx context.Context, cfg *rest.Config) ([]string, error) {
 	if _, err := usualURL(cfg); err != nil {
 		return nil, err
 	}
-	inquiry, err := inquire(ctx, cfg)
+	inquiry, err := inquire(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("apiservers: %w", err)
 	}
 	defer inquiry.end()
 	var slice discoveryv1.EndpointSlice
-	err = inquiry.read(endpointSlice, nil, "application/json", &slice)
+	err = inquiry.read(ctx, endpointSlice, nil, "application/json", &slice)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, fmt.Errorf("%w: %w", ErrNotNamed, err)

@@ -131,8 +131,7 @@ func TestAddressesMustBeReadable(t *testing.T) {
 		s := newServers(t, c.cfg, apiservers.Options{})
 		revoked := c.usual.Deny(endpointSlices)
 		_, err := s.WatchCaches(t.Context(), configMaps, "")
-		var rights *apiservers.RightsError
-		if !errors.As(err, &rights) || rights.Namespace != "default" {
+		if rights, ok := errors.AsType[*apiservers.RightsError](err); !ok || rights.Namespace != "default" {
 			t.Errorf("got %v, want the right that is missing", err)
 		}
 		const rule = `add {apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], resourceNames: ["kubernetes"], verbs: ["get"]} to a Role in namespace default`

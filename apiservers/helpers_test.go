@@ -102,10 +102,14 @@ func newCluster(t testing.TB, options freshtest.Options) cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range c.servers() {
-		t.Cleanup(s.Close)
-	}
+	t.Cleanup(c.close)
 	return c
+}
+
+func (c cluster) close() {
+	for _, s := range c.servers() {
+		s.Close()
+	}
 }
 
 func (c cluster) servers() []*freshtest.Server { return []*freshtest.Server{c.usual, c.one, c.two} }

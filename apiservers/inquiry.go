@@ -22,37 +22,28 @@ import (
 type inquiry struct {
 	client *rest.RESTClient
 	dialer *dialer
-	cancel context.CancelFunc
-	ctx    context.Context
 	begun  time.Time
 }
 
 // inquire begins an inquiry, which is to be ended. It sends nothing.
-func inquire(ctx context.Context, cfg *rest.Config) (*inquiry, error) {
-	i := &inquiry{begun: time.Now()}
-	i.ctx, i.cancel = context.WithCancel(ctx)
-	i.dialer = newDialer(i.ctx, cfg.Dial)
-	own, err := i.own(cfg)
-	if err == nil {
-		i.client, err = newClient(own)
-	}
-	if err != nil {
-		i.end()
-		return nil, err
-	}
-	return i, nil
-}
-
-func newClient(cfg *rest.Config) (*rest.RESTClient, error) {
-	client, err := rest.HTTPClientFor(cfg)
+func inquire(cfg *rest.Config) (*inquiry, error) {
+	dialer := newDialer(cfg.Dial)
+	cfg, err := alone(cfg, dialer)
 	if err != nil {
 		return nil, err
 	}
-	return rest.UnversionedRESTClientForConfigAndClient(cfg, client)
+	client, err := rest.UnversionedRESTClientFor(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &inquiry{client: client, dialer: dialer, begun: time.Now()}, nil
 }
 
-// own returns a copy of cfg whose client shares nothing with others.
-func (i *inquiry) own(cfg *rest.Config) (*rest.Config, error) {
+// end closes the connection and gives up whatever is under way on it.
+func (i *inquiry) end() { i.dialer.end() }
+
+// alone returns a copy of cfg whose client shares nothing with others.
+func alone(cfg *rest.Config, dialer *dialer) (*rest.Config, error) {
 	own := rest.CopyConfig(cfg)
 	// Files are read for each inquiry, so that it has what they hold now. client-go
 	// would notice that they change by a goroutine that outlasts the inquiry.
@@ -60,7 +51,7 @@ func (i *inquiry) own(cfg *rest.Config) (*rest.Config, error) {
 		return nil, err
 	}
 	own.CAFile, own.CertFile, own.KeyFile = "", "", ""
-	own.Dial = i.dialer.DialContext
+	own.Dial = dialer.DialContext
 	if own.Proxy == nil {
 		// What it means to client-go, which keeps transports with a Proxy out of its
 		// cache: each Dial would be one more entry there (0.37, transport/cache.go).
@@ -73,22 +64,16 @@ func (i *inquiry) own(cfg *rest.Config) (*rest.Config, error) {
 	return own, nil
 }
 
-// end closes the connection and gives up whatever is under way on it.
-func (i *inquiry) end() {
-	i.cancel()
-	i.dialer.close()
-}
-
 // read sends one request and reads its answer, JSON, into out. It never sends a
 // second: client-go would repeat one that is answered with Retry-After ten times.
-func (i *inquiry) read(path string, query url.Values, accept string, out any) error {
+func (i *inquiry) read(ctx context.Context, path string, query url.Values, accept string, out any) error {
 	request := i.client.Get().AbsPath(path).MaxRetries(0).SetHeader("Accept", accept)
 	for name, values := range query {
 		for _, value := range values {
 			request.Param(name, value)
 		}
 	}
-	result := request.Do(i.ctx)
+	result := request.Do(ctx)
 	if err := result.Error(); err != nil { // with the server's own words, which Raw does not have
 		return i.explain(err)
 	}
@@ -104,17 +89,14 @@ func (i *inquiry) read(path string, query url.Values, accept string, out any) er
 
 // explain makes of net/http's errors what a person can act on.
 func (i *inquiry) explain(err error) error {
-	var request *url.Error
-	if errors.As(err, &request) {
+	if request, ok := errors.AsType[*url.Error](err); ok {
 		err = request.Err // the rest is a long URL
 	}
-	var name x509.HostnameError
-	switch {
-	case errors.Is(err, context.DeadlineExceeded):
+	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("no answer within %v: %w", time.Since(i.begun).Round(100*time.Millisecond), err)
-	case errors.As(err, &name):
-		return fmt.Errorf("%w (set rest.Config.ServerName to a name that the certificate of every API server is valid for)", err)
-	default:
-		return err
 	}
+	if _, ok := errors.AsType[x509.HostnameError](err); ok {
+		return fmt.Errorf("%w (set rest.Config.ServerName to a name that the certificate of every API server is valid for)", err)
+	}
+	return err
 }

@@ -101,16 +101,16 @@ func (c *realCluster) enter(t *testing.T, first, second string) {
 	if _, err := c.admin.DiscoveryV1().EndpointSlices("default").Create(t.Context(), slice, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	real := map[string]string{}
+	hosts := map[string]string{}
 	for address, server := range map[string]string{one: first, two: second} {
 		u, err := url.Parse(server)
 		if err != nil {
 			t.Fatal(err)
 		}
-		real[address] = u.Host
+		hosts[address] = u.Host
 	}
 	c.cfg.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
-		if to, ok := real[address]; ok {
+		if to, ok := hosts[address]; ok {
 			address = to
 		}
 		return (&net.Dialer{}).DialContext(ctx, network, address)
@@ -120,8 +120,8 @@ func (c *realCluster) enter(t *testing.T, first, second string) {
 // grant gives the user the right that an error says it lacks.
 func (c *realCluster) grant(t *testing.T, err error) {
 	t.Helper()
-	var missing *apiservers.RightsError
-	if !errors.As(err, &missing) {
+	missing, ok := errors.AsType[*apiservers.RightsError](err)
+	if !ok {
 		t.Fatalf("got %v, want a right that is missing", err)
 	}
 	t.Log(missing)

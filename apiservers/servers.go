@@ -129,12 +129,12 @@ func (s *Servers) ask(ctx context.Context, p peer, gvr schema.GroupVersionResour
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()
-	inquiry, err := inquire(ctx, p.cfg)
+	inquiry, err := inquire(p.cfg)
 	if err != nil {
 		return "", err
 	}
 	defer inquiry.end()
-	return inquiry.watchCache(gvr, namespace)
+	return inquiry.watchCache(ctx, gvr, namespace)
 }
 
 func (s *Servers) logger(ctx context.Context) logr.Logger {

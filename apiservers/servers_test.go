@@ -79,8 +79,8 @@ func TestQuietKindCatchesUp(t *testing.T) {
 // timeout.
 func TestWhatKeepsOneServerFromAnswering(t *testing.T) {
 	isRights := func(err error) bool {
-		var rights *apiservers.RightsError
-		return errors.As(err, &rights) && apierrors.IsForbidden(err)
+		_, ok := errors.AsType[*apiservers.RightsError](err)
+		return ok && apierrors.IsForbidden(err)
 	}
 	says := func(text string) func(error) bool {
 		return func(err error) bool { return err != nil && strings.Contains(err.Error(), text) }

@@ -4,6 +4,7 @@
 package apiservers
 
 import (
+	"context"
 	"errors"
 	"net/url"
 	"path"
@@ -31,15 +32,15 @@ const metadataOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.i
 // LIST comes first, which makes a living cache catch up, to where the datastore is,
 // before it is answered; where the cache is frozen the server holds it for 3 s. The
 // LIST at resourceVersion 0 is answered from the cache as it is then, at once.
-func (i *inquiry) watchCache(gvr schema.GroupVersionResource, namespace string) (string, error) {
+func (i *inquiry) watchCache(ctx context.Context, gvr schema.GroupVersionResource, namespace string) (string, error) {
 	selector := nothing
 	if namespace != "" {
 		selector = nothingClusterScoped // one namespace's objects: the name is enough
 	}
-	_, err := i.list(gvr, namespace, selector, "")
+	_, err := i.list(ctx, gvr, namespace, selector, "")
 	if apierrors.IsBadRequest(err) && selector == nothing {
 		selector = nothingClusterScoped // kinds without namespaces do not know that field
-		_, err = i.list(gvr, namespace, selector, "")
+		_, err = i.list(ctx, gvr, namespace, selector, "")
 	}
 	switch {
 	case apierrors.IsForbidden(err):
@@ -47,7 +48,7 @@ func (i *inquiry) watchCache(gvr schema.GroupVersionResource, namespace string) 
 	case err != nil && !stayedBehind(err): // nothing made the cache catch up: that it is behind would say nothing
 		return "", err
 	}
-	rv, err := i.list(gvr, namespace, selector, "0")
+	rv, err := i.list(ctx, gvr, namespace, selector, "0")
 	if err == nil && rv == "" {
 		err = errors.New("the answer has no resourceVersion")
 	}
@@ -63,13 +64,13 @@ func stayedBehind(err error) bool {
 }
 
 // list returns the resourceVersion of an empty LIST.
-func (i *inquiry) list(gvr schema.GroupVersionResource, namespace, selector, resourceVersion string) (rv string, err error) {
+func (i *inquiry) list(ctx context.Context, gvr schema.GroupVersionResource, namespace, selector, resourceVersion string) (rv string, err error) {
 	query := url.Values{"limit": {"1"}, "fieldSelector": {selector}}
 	if resourceVersion != "" {
 		query.Set("resourceVersion", resourceVersion)
 	}
 	var list metav1.PartialObjectMetadataList
-	err = i.read(collection(gvr, namespace), query, metadataOnly, &list)
+	err = i.read(ctx, collection(gvr, namespace), query, metadataOnly, &list)
 	return list.ResourceVersion, err
 }
 
