@@ -26,7 +26,7 @@ func TestStatedBoundHolds(t *testing.T) {
 // TestStatedBoundHoldsFor20Minutes takes longer, with longer faults.
 func TestStatedBoundHoldsFor20Minutes(t *testing.T) {
 	slowTest(t)
-	storm{lasts: 20 * time.Minute, dealers: 3, longest: 75 * time.Second, lull: 20 * time.Second}.test(t, 10*time.Minute)
+	storm{lasts: 20 * time.Minute, dealers: 5, longest: time.Minute, lull: 15 * time.Second}.test(t, 10*time.Minute)
 }
 
 // test lets the storm rage, and gives the monitors so long to recover from it.
