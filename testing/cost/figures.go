@@ -26,9 +26,9 @@ type figures struct {
 
 	// BusiestSecond is the largest number of proofs asked for within any second of
 	// the time that was measured; Ever: since the process began.
-	BusiestSecond     int   `json:"proofs_in_busiest_second"`
-	BusiestSecondEver int   `json:"proofs_in_busiest_second_ever"`
-	PerSecondOfMinute []int `json:"proofs_per_second_of_the_minute"`
+	BusiestSecond     int    `json:"proofs_in_busiest_second"`
+	BusiestSecondEver int    `json:"proofs_in_busiest_second_ever"`
+	PerSecondOfMinute string `json:"proofs_per_second_of_the_minute"`
 
 	Proven         int            `json:"proven"`
 	Renewals       int            `json:"renewals_ever"`

@@ -4,10 +4,12 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -111,16 +113,16 @@ func busiest(moments []time.Time, from, to time.Time) int {
 	return most
 }
 
-// overTheMinute returns how many moments fall into each second of a minute that
+// overTheMinute tells how many moments fall into each second of a minute that
 // begins at from, over all minutes.
-func overTheMinute(moments []time.Time, from, to time.Time) []int {
-	out := make([]int, 60)
+func overTheMinute(moments []time.Time, from, to time.Time) string {
+	var out [60]int
 	for _, t := range moments {
 		if !t.Before(from) && t.Before(to) {
 			out[int(t.Sub(from)/time.Second)%60]++
 		}
 	}
-	return out
+	return strings.Trim(fmt.Sprint(out), "[]")
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)
