@@ -37,6 +37,13 @@ func startBalancer(targets ...string) (*balancer, error) {
 
 func (b *balancer) addr() string { return b.listener.Addr().String() }
 
+// leadTo leads all new connections to one target.
+func (b *balancer) leadTo(target int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.turns, b.next = false, target
+}
+
 // takeTurns leads the next connection to the given target, the one after it to the
 // next, and so on.
 func (b *balancer) takeTurns(from int) {

@@ -5,7 +5,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -56,9 +55,9 @@ func (s *scene) writeMuch(ctx context.Context) (stop func()) {
 
 // ask sends requests of somebody else over the informers' connections.
 func (s *scene) ask(ctx context.Context) (stop func(), err error) {
-	t, ok := s.cast.(*twins)
-	if !ok {
-		return nil, errors.New("the informers are not in this process")
+	t, err := s.twins()
+	if err != nil {
+		return nil, err
 	}
 	cfg, err := s.config(somebodyAgent)
 	if err != nil {

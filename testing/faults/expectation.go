@@ -13,8 +13,8 @@ import (
 )
 
 // expectation is what a row wants to come of it. Whatever it does not mention is
-// not looked at, but for liveness, which must never fail, and for the edit, which
-// must be seen and proven in the end.
+// not looked at, but for liveness, which must not fail, and for the edit, which must
+// be seen and proven in the end.
 type expectation struct {
 	// detected bounds the time from the fault until the guard has noticed; zero: it
 	// need not.
@@ -34,12 +34,16 @@ type expectation struct {
 	healed time.Duration
 	// inTime: it is seen and proven while the fault lasts.
 	inTime bool
+	// sooner: the guarded informer sees the edit before the stock one does.
+	sooner bool
 	// blind: the stock informer does not see the edit while the fault lasts, or ever.
 	// That is what makes the fault one.
 	blind bool
 	// relists: objects may be sent again. Otherwise no more than the stock informer
 	// needs, if asStock is set, else none.
 	relists, asStock bool
+	// unhealthy: liveness has to fail, since only a restart helps.
+	unhealthy bool
 	// requests bounds those of the guarded client until it is healed; zero: no bound.
 	requests int64
 }
@@ -72,7 +76,10 @@ func (w expectation) checkWords(o outcome) []string {
 	if len(w.words) > 0 && !o.named {
 		bad = append(bad, fmt.Sprintf("no sentence of the guard says %q, only %q", w.words, o.sentences()))
 	}
-	if o.unhealthy != "" {
+	switch {
+	case w.unhealthy && o.unhealthy == "":
+		bad = append(bad, "liveness did not fail")
+	case !w.unhealthy && o.unhealthy != "":
 		bad = append(bad, "liveness failed: "+o.unhealthy)
 	}
 	return bad
@@ -127,6 +134,9 @@ func (w expectation) checkTimes(o outcome) []string {
 	case o.healed-from > w.healed:
 		bad = append(bad, fmt.Sprintf("it was healed %v after the end of the fault", short(o.healed-from)))
 	}
+	if w.sooner && o.stock >= 0 && o.seen > o.stock {
+		bad = append(bad, fmt.Sprintf("the stock informer saw the edit after %v, the guarded one after %v", short(o.stock), short(o.seen)))
+	}
 	if w.blind && o.stockInTime() {
 		bad = append(bad, fmt.Sprintf("the stock informer saw the edit after %v: there was no fault", short(o.stock)))
 	}
@@ -172,8 +182,11 @@ func (w expectation) String() string {
 	add(!w.relists && !w.asStock, "nothing listed again")
 	add(w.asStock, "no more listed again than stock")
 	add(w.requests > 0, "at most %d requests", w.requests)
+	add(w.sooner, "seen before stock sees it")
 	add(w.blind, "stock does not see the edit meanwhile")
-	return strings.Join(parts, "; ") + "; liveness never fails"
+	add(w.unhealthy, "liveness fails")
+	add(!w.unhealthy, "liveness does not fail")
+	return strings.Join(parts, "; ")
 }
 
 func list[T fmt.Stringer](items []T) string {

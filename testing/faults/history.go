@@ -22,11 +22,12 @@ type event struct {
 	Type     int
 	Verdict  int
 	Cure     int
+	Behind   bool // of LevelChanged: something lags now
 	Text     string
 }
 
 func newEvent(e freshness.Event) event {
-	return event{At: e.Time, Informer: e.Informer.String(), Type: int(e.Type), Verdict: int(e.Verdict), Cure: int(e.Cure), Text: e.String()}
+	return event{At: e.Time, Informer: e.Informer.String(), Type: int(e.Type), Verdict: int(e.Verdict), Cure: int(e.Cure), Behind: e.Behind != freshness.LevelNone, Text: e.String()}
 }
 
 func (e event) is(t freshness.EventType) bool { return e.Type == int(t) }
@@ -35,7 +36,7 @@ func (e event) verdict() freshness.Verdict { return freshness.Verdict(e.Verdict)
 
 // tells tells whether the guard shows that it has noticed something.
 func (e event) tells() bool {
-	return e.is(freshness.CureStarted) || e.is(freshness.VerdictChanged) && e.verdict() != freshness.Fresh && e.verdict() != freshness.Syncing
+	return e.is(freshness.CureStarted) || e.is(freshness.LevelChanged) && e.Behind || e.is(freshness.VerdictChanged) && e.verdict() != freshness.Fresh && e.verdict() != freshness.Syncing
 }
 
 // between returns what happened from one moment to another; a zero to is now.
@@ -67,9 +68,9 @@ func (h history) verdicts() []freshness.Verdict {
 	return out
 }
 
-// gravest returns the verdict that weighs most, Fresh if there was none.
-func (h history) gravest() freshness.Verdict {
-	worst := freshness.Fresh
+// gravest returns the verdict that weighs most, the one at the start included.
+func (h history) gravest(start freshness.Verdict) freshness.Verdict {
+	worst := start
 	for _, v := range h.verdicts() {
 		if weight(v) > weight(worst) {
 			worst = v

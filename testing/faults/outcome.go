@@ -15,15 +15,16 @@ import (
 const never time.Duration = -1
 
 // outcome is what came of a row. The verdict on it, and every figure in the
-// report, rest on this alone. detected and lifted count from the fault, healed and
-// stock from the edit.
+// report, rest on this alone. detected and lifted count from the fault, seen, healed
+// and stock from the edit.
 type outcome struct {
 	fault time.Time
 
 	detected time.Duration // the guard changed its verdict, began a cure or a doubt
 	edited   time.Duration // the edit was made
 	lifted   time.Duration // the fault was taken away
-	healed   time.Duration // the edit is in the guarded cache, and that is proven
+	seen     time.Duration // the edit is in the guarded cache
+	healed   time.Duration // and that is proven
 	stock    time.Duration // the edit is in the stock informer's cache
 	ended    time.Duration // nobody looks any more, counted from the fault
 
@@ -38,10 +39,16 @@ type outcome struct {
 	relisted, stockRelisted int64
 	unhealthy               string // what the liveness check first objected to
 	broken                  error  // why the row could not be played
+
+	start freshness.Verdict // what it was when the fault came
+	asked []string          // the guarded client's requests, for whoever looks into it
 }
 
 func newOutcome() outcome {
-	return outcome{detected: never, edited: never, lifted: never, healed: never, stock: never, ended: never}
+	return outcome{
+		start:    freshness.Fresh,
+		detected: never, edited: never, lifted: never, seen: never, healed: never, stock: never, ended: never,
+	}
 }
 
 // cured says what healed the informers: the cures that were proven; else what the

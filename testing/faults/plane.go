@@ -161,6 +161,12 @@ func (p *plane) put(ctx context.Context, k kind, obj *unstructured.Unstructured)
 	return err
 }
 
+// create stores an object that is not there yet, cheaply.
+func (p *plane) create(ctx context.Context, k kind, obj *unstructured.Unstructured) error {
+	_, err := p.dynamic.Resource(k.stored()).Namespace(obj.GetNamespace()).Create(ctx, obj, metav1.CreateOptions{})
+	return err
+}
+
 // paint changes the color of an object, and tries for a while.
 func (p *plane) paint(ctx context.Context, k kind, namespace, name, color string) error {
 	patch := []byte(`{"data":{"color":"` + color + `"}}`)

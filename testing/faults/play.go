@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/freshwatch/freshwatch/freshness"
 )
 
 // play is a row under way.
@@ -19,6 +21,7 @@ type play struct {
 	// before is what was to be seen when the fault came.
 	before snapshot
 	last   snapshot
+	asks   int64 // that the guarded client had made then
 }
 
 // playOn plays a row on a control plane and tells what came of it.
@@ -56,7 +59,7 @@ func (p *play) run(ctx context.Context, stockTime time.Duration) error {
 	if err := p.act(ctx); err != nil {
 		return err
 	}
-	p.follow(ctx, stockTime, func() bool { return p.out.stock >= 0 })
+	p.follow(ctx, max(stockTime, p.row.linger), func() bool { return p.out.stock >= 0 && p.row.linger == 0 })
 	p.conclude()
 	return context.Cause(ctx)
 }
@@ -101,7 +104,7 @@ func (p *play) warmUp(ctx context.Context) error {
 // act makes the fault and the edit, follows them to the end, and mends the fault.
 func (p *play) act(ctx context.Context) error {
 	var mend mend
-	p.before = p.last
+	p.before, p.asks = p.last, p.requests()
 	p.out.fault = time.Now()
 	if p.row.strike != nil {
 		var err error
@@ -109,6 +112,9 @@ func (p *play) act(ctx context.Context) error {
 			return fmt.Errorf("making the fault: %w", err)
 		}
 		p.out.fault = time.Now()
+	}
+	if p.row.names != nil {
+		p.row.want.words = append(p.row.want.words, p.row.names(p.scene)...)
 	}
 	if p.row.early {
 		if err := p.enter(ctx); err != nil {
@@ -161,6 +167,9 @@ func (p *play) follow(ctx context.Context, limit time.Duration, cond func() bool
 func (p *play) look() {
 	s, o := p.cast.snapshot(), &p.out
 	p.last = s
+	if o.healed < 0 {
+		o.requests = p.requests()
+	}
 	since := func(from time.Duration) time.Duration { return time.Since(o.fault) - from }
 	if o.detected < 0 {
 		o.detected = p.noticed(s)
@@ -171,6 +180,9 @@ func (p *play) look() {
 	}
 	if o.stock < 0 && s.Stock == after {
 		o.stock = since(o.edited)
+	}
+	if o.seen < 0 && s.Guarded == after {
+		o.seen = since(o.edited)
 	}
 	if o.healed < 0 && s.Guarded == after && s.freshSince(o.fault.Add(o.edited)) {
 		o.healed = since(o.edited)
@@ -225,9 +237,10 @@ func (p *play) conclude() {
 		}
 	}
 	slices.Sort(o.faulty)
-	until := o.ended
-	if o.healed >= 0 {
-		until = o.edited + o.healed
+	o.relisted, o.stockRelisted = p.bill(o.fault)
+	o.requests -= p.asks
+	o.asked = p.asked(o.fault)
+	if p.row.early {
+		o.start = freshness.Syncing
 	}
-	o.requests, o.relisted, o.stockRelisted = p.bill(o.fault, o.fault.Add(until))
 }

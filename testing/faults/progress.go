@@ -35,6 +35,9 @@ func (p *progress) end(r result) {
 	if r.history != "" && (p.verbose || !r.OK) {
 		p.print("%-12s since the fault:\n%s", r.ID, strings.TrimRight(r.history, "\n"))
 	}
+	if p.verbose && !r.OK && len(r.asked) > 0 {
+		p.print("%-12s requests since the fault:\n%s", r.ID, strings.Join(r.asked, "\n"))
+	}
 }
 
 func (p *progress) print(format string, args ...any) {

@@ -29,17 +29,18 @@ type result struct {
 
 	complaints []string
 	history    string
+	asked      []string
 }
 
 // resultOf holds an outcome to what its row wants.
 func resultOf(r *row, o outcome) result {
 	complaints := r.want.check(o)
 	return result{
-		ID: r.id, Fault: r.fault, Verdict: o.history.gravest().String(), CuredBy: o.cured(),
+		ID: r.id, Fault: r.fault, Verdict: o.history.gravest(o.start).String(), CuredBy: o.cured(),
 		Detected: seconds(o.detected), Healed: seconds(o.healed), StockHealed: seconds(o.stock),
 		Requests: o.requests, Relisted: o.relisted, LivenessFailed: o.unhealthy != "",
 		Expected: r.want.String(), OK: len(complaints) == 0,
-		complaints: complaints, history: o.history.since(o.fault),
+		complaints: complaints, history: o.history.since(o.fault), asked: o.asked,
 	}
 }
 

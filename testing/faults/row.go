@@ -44,6 +44,11 @@ type row struct {
 	named bool
 	// editLater: the edit is made after the fault, since nobody can write before.
 	editLater bool
+	// names adds words to those that the guard has to say.
+	names func(*scene) []string
+	// linger is how long the row is looked at once the edit is seen and proven; zero:
+	// until the stock informer sees it, too, or has had its time.
+	linger time.Duration
 
 	want expectation
 }

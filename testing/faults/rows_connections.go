@@ -21,7 +21,7 @@ func connectionRows() []*row {
 			job:    job{Transport: true},
 			strike: deadConnections,
 			want: expectation{
-				detected: pinged, healed: promise, inTime: true, blind: true,
+				detected: pinged, healed: promise, inTime: true, sooner: true,
 				never: notServer(), may: renewal(),
 			},
 		},
@@ -77,13 +77,26 @@ func connectionRows() []*row {
 		},
 		{
 			id:    "5",
-			fault: "a flow is pinned to a backend that sends nothing more on any watch; a new connection leads to another (transport)",
+			fault: "a flow is pinned to a dead backend by a proxy that answers PINGs; a new connection leads to another (transport)",
 			job:   job{Transport: true},
 			link:  link{pinned: true}, proofs: 2,
 			strike: func(_ context.Context, s *scene) (mend, error) {
-				s.inject(s.watches(), faultproxy.Silence{})
-				s.balancer.takeTurns(1)
-				return nil, nil
+				s.balancer.leadTo(1)
+				return until(s.ways[0].back.Blackhole(faultproxy.Blackhole{}))
+			},
+			want: expectation{
+				detected: promise, never: []freshness.Verdict{freshness.ControlPlaneStalled, freshness.Blind},
+				may: append(ladder(), freshness.Reconnect), healed: 4 * time.Minute, inTime: true, blind: true, relists: true,
+			},
+		},
+		{
+			id:    "5-watch",
+			fault: "a flow is pinned to a backend that answers, but sends nothing on any watch; a new connection leads to another (transport)",
+			job:   job{Transport: true},
+			link:  link{pinned: true}, proofs: 2, linger: 2 * time.Minute,
+			strike: func(_ context.Context, s *scene) (mend, error) {
+				s.balancer.leadTo(1)
+				return until(s.inject(s.watches(), faultproxy.Silence{}))
 			},
 			want: expectation{
 				detected: promise, says: []freshness.Verdict{freshness.Stalled, freshness.Fresh},
@@ -118,7 +131,7 @@ func connectionRows() []*row {
 				return nil, nil
 			},
 			want: expectation{
-				detected: promise, healed: promise, inTime: true, blind: true,
+				detected: promise, healed: 3 * time.Minute, inTime: true, blind: true,
 				never: nobody(), may: renewal(), relists: true,
 			},
 		},

@@ -5,6 +5,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -77,6 +79,13 @@ func controlRows() []*row {
 			want: control(append(notProcess(), freshness.ControlPlaneStalled, freshness.Blind)),
 		},
 		{
+			id:     "N9",
+			fault:  "etcd has no space left: no write, reads and watches work (17)",
+			ground: ground{own: true, etcdArgs: []string{"--quota-backend-bytes=16777216"}},
+			strike: fillEtcd, lasts: beyondLiveness, editLater: true,
+			want: control(nobody()),
+		},
+		{
 			id:     "N10",
 			fault:  "a webhook blocks the writing of Leases (17)",
 			strike: blockLeases, lasts: 3 * time.Minute,
@@ -99,6 +108,13 @@ func controlRows() []*row {
 			job:    job{Transport: true},
 			strike: partition, lasts: long, editLater: true,
 			want: control(append(notProcess(), freshness.ControlPlaneStalled, freshness.Blind)),
+		},
+		{
+			id: "N14", early: true,
+			fault:  "a first sync of 200 MB at 5 MB/s for each informer",
+			ground: ground{own: true},
+			strike: thinLine,
+			want:   thin(),
 		},
 		{
 			id:    "N15",
@@ -180,4 +196,23 @@ func partition(ctx context.Context, s *scene) (mend, error) {
 		hole.Lift()
 		return nil
 	}, nil
+}
+
+// thinLine makes 200 MB of objects, and a line of 5 MB/s for each informer.
+func thinLine(ctx context.Context, s *scene) (mend, error) {
+	const objects, size, rate = 400, 500_000, 10_000_000
+	ballast := strings.Repeat("0123456789", size/10)
+	for i := range objects {
+		obj := s.kind.object(s.ns[0], fmt.Sprintf("large-%d", i), map[string]any{"ballast": ballast})
+		if err := s.create(ctx, s.kind, obj); err != nil {
+			return nil, err
+		}
+	}
+	return until(s.ways[0].front.Bandwidth(rate))
+}
+
+func thin() expectation {
+	w := control(nobody())
+	w.healed = 4 * time.Minute
+	return w
 }

@@ -5,8 +5,10 @@ package main
 
 import (
 	"context"
+	"strings"
 	"time"
 
+	"github.com/freshwatch/freshwatch/apiservers"
 	"github.com/freshwatch/freshwatch/freshness"
 	"github.com/freshwatch/freshwatch/testing/controlplane"
 )
@@ -51,6 +53,24 @@ func serverRows() []*row {
 			want: frozen(),
 		},
 		{
+			id:     "9-two",
+			fault:  "the watch cache of one of two API servers is frozen; new connections lead to both in turn (transport, Servers)",
+			ground: ground{own: true, servers: 2},
+			job:    job{Transport: true},
+			proofs: 2,
+			outfit: asked,
+			names:  func(s *scene) []string { return []string{"frozen: " + s.address(0), "up to date: " + s.address(1)} },
+			strike: func(_ context.Context, s *scene) (mend, error) {
+				s.balancer.takeTurns(1)
+				return until(s.servers[0].etcd.FreezeWatches(s.kind.etcdPrefix()))
+			},
+			want: expectation{
+				detected: 2 * time.Minute, says: []freshness.Verdict{freshness.ControlPlaneStalled, freshness.Fresh},
+				must: []freshness.Rung{freshness.Reconnect}, may: renewal(), never: append(notProcess(), freshness.Unreachable),
+				healed: 4 * time.Minute, inTime: true, blind: true,
+			},
+		},
+		{
 			id:     "10",
 			fault:  "the watch cache of a kind is 8 s late",
 			proofs: 2,
@@ -77,4 +97,24 @@ func frozen() expectation {
 		words: []string{"watch cache", "restarting this process does not help"},
 		may:   renewal(), patient: true, healed: recovery, blind: true,
 	}
+}
+
+// asked lets the guard ask each API server at its own address.
+func asked(s *scene, j *job) error {
+	user, err := s.User(s.user)
+	if err != nil {
+		return err
+	}
+	var addresses []string
+	for i := range s.servers {
+		addresses = append(addresses, s.address(i))
+	}
+	servers, err := apiservers.New(user, apiservers.Options{Addresses: addresses})
+	j.change = func(o *freshness.Options) { o.Servers = servers }
+	return err
+}
+
+// address is host:port of an API server itself.
+func (s *scene) address(server int) string {
+	return strings.TrimPrefix(s.servers[server].config.Host, "https://")
 }

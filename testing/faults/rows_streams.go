@@ -34,12 +34,19 @@ func streamRows() []*row {
 			},
 		},
 		{
-			id:    "13",
-			fault: "410 for ever: each watch ends with an event that says so",
-			strike: func(_ context.Context, s *scene) (mend, error) {
-				return until(s.inject(s.watches(), faultproxy.ErrorEvent{}))
+			id:     "13",
+			fault:  "410 for ever: each watch after a LIST ends with an event that says so",
+			job:    job{ListFirst: true},
+			strike: expire, lasts: 2 * time.Minute,
+			want: expectation{
+				healed: recovery, never: append(notProcess(), freshness.ControlPlaneStalled),
+				may: renewal(), asStock: true, requests: 200,
 			},
-			lasts: 2 * time.Minute,
+		},
+		{
+			id:     "13-stream",
+			fault:  "410 for ever: each WatchList ends with an event that says so, which client-go repeats without a pause",
+			strike: expire, lasts: 2 * time.Minute,
 			want: expectation{
 				healed: recovery, never: append(notProcess(), freshness.ControlPlaneStalled),
 				may: renewal(), asStock: true, requests: 200,
@@ -84,6 +91,10 @@ func streamRows() []*row {
 			},
 		},
 	}
+}
+
+func expire(_ context.Context, s *scene) (mend, error) {
+	return until(s.inject(s.watches(), faultproxy.ErrorEvent{}))
 }
 
 func silence(_ context.Context, s *scene) (mend, error) {

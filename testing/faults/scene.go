@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -144,14 +143,19 @@ func (s *scene) pave(l link) error {
 func (s *scene) newWay(to server, l link) (*way, error) {
 	w := &way{}
 	var err error
-	if w.back, err = faultproxy.NewTCP(to.config.Host[len("https://"):], faultproxy.TCPOptions{}); err != nil {
+	upstream := rest.CopyConfig(to.config)
+	if l.perRequest {
+		relay, err := faultproxy.NewAPI(upstream, faultproxy.APIOptions{HTTP1Only: true})
+		if err != nil {
+			return nil, err
+		}
+		s.closers = append(s.closers, relay.Close)
+		upstream = relay.Config(upstream)
+	}
+	if w.back, err = faultproxy.NewTCP(upstream.Host[len("https://"):], faultproxy.TCPOptions{}); err != nil {
 		return nil, err
 	}
 	s.closers = append(s.closers, w.back.Close)
-	upstream := rest.CopyConfig(to.config)
-	if l.perRequest {
-		upstream.NextProtos = []string{"http/1.1"}
-	}
 	if w.api, err = faultproxy.NewAPI(upstream, faultproxy.APIOptions{Via: w.back.Addr()}); err != nil {
 		return nil, err
 	}
@@ -221,30 +225,46 @@ func (s *scene) breakConnections() {
 	}
 }
 
-// bill sums up what the guarded client has asked for from one moment to another, and
-// the objects that both were sent to fill their caches since.
-func (s *scene) bill(from, to time.Time) (requests, relisted, stockRelisted int64) {
+// requests counts what the guarded client has asked for so far.
+func (s *scene) requests() (n int64) {
+	for _, w := range s.ways {
+		n += w.api.Counts(faultproxy.Match{UserAgent: guardedAgent}).Requests
+	}
+	return n
+}
+
+// bill sums up the objects that each was sent to fill its cache since a moment.
+func (s *scene) bill(from time.Time) (guarded, stock int64) {
 	for _, w := range s.ways {
 		for _, r := range w.api.Requests(faultproxy.Match{}) {
-			if r.Start.Before(from) {
+			if r.Start.Before(from) || r.Limit == 1 { // with that it is a proof
 				continue
-			}
-			var objects int64
-			if r.Limit != 1 { // with it, it is a proof
-				objects = r.Objects + r.InitialObjects
 			}
 			switch r.UserAgent {
 			case guardedAgent:
-				relisted += objects
+				guarded += r.Objects + r.InitialObjects
 			case stockAgent:
-				stockRelisted += objects
-			}
-			if strings.HasPrefix(r.UserAgent, guardedAgent) && !r.Start.After(to) {
-				requests++
+				stock += r.Objects + r.InitialObjects
 			}
 		}
 	}
-	return requests, relisted, stockRelisted
+	return guarded, stock
+}
+
+// asked tells the guarded client's requests since a moment, the first of them.
+func (s *scene) asked(from time.Time) []string {
+	const most = 60
+	var out []string
+	for i, w := range s.ways {
+		for _, r := range w.api.Requests(faultproxy.Match{UserAgent: guardedAgent}) {
+			if !r.Start.Before(from) && len(out) < most {
+				out = append(out, fmt.Sprintf("%8.1f s  way %d: %s rv=%q limit=%d initial=%t timeout=%d: %d after %v, %d objects, %d events, %d bookmarks, open %t %v",
+					r.Start.Sub(from).Seconds(), i+1, r.Verb, r.ResourceVersion, r.Limit, r.SendInitialEvents, r.TimeoutSeconds,
+					r.Status, short(r.Duration), r.Objects+r.InitialObjects, r.Events, r.Bookmarks, r.Open, r.Faults))
+			}
+		}
+	}
+	return out
 }
 
 // close ends everything, the newest first.

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -32,15 +31,18 @@ type twins struct {
 	job     job
 	monitor *freshness.Monitor
 	metrics *prometheus.Registry
-	guarded []cache.SharedIndexInformer
-	stock   cache.SharedIndexInformer
-	handled atomic.Int64
+	handler slowHandler
 
+	configs [2]*rest.Config // guarded and stock
+	ctx     context.Context //nolint:containedctx // of the informers, which can be stopped and made anew
 	cancel  context.CancelFunc
 	wg      sync.WaitGroup
 	clients []*http.Client
 
 	mu        sync.Mutex
+	guarded   []cache.SharedIndexInformer
+	stock     cache.SharedIndexInformer
+	stopThem  context.CancelFunc
 	events    history
 	reasons   []reason
 	unhealthy string
@@ -48,9 +50,9 @@ type twins struct {
 
 // startTwins runs a job's informers, each side with a client of its own.
 func startTwins(guarded, stock *rest.Config, j job) (_ *twins, err error) {
-	t := &twins{job: j, metrics: prometheus.NewRegistry()}
-	ctx, cancel := context.WithCancel(context.Background())
-	t.cancel = cancel
+	t := &twins{job: j, metrics: prometheus.NewRegistry(), configs: [2]*rest.Config{guarded, stock}}
+	t.handler.perEvent = j.PerEvent
+	t.ctx, t.cancel = context.WithCancel(context.Background())
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, t.close())
@@ -59,15 +61,49 @@ func startTwins(guarded, stock *rest.Config, j job) (_ *twins, err error) {
 	if err := t.guard(guarded); err != nil {
 		return nil, err
 	}
-	if t.stock, err = t.inform(stock, j.Namespaces[0], cache.NewSharedIndexInformer); err != nil {
+	if _, err := t.client(stock); err != nil {
 		return nil, err
 	}
-	for _, inf := range append(slices.Clone(t.guarded), t.stock) {
+	if err := t.makeInformers(); err != nil {
+		return nil, err
+	}
+	t.wg.Go(func() { _ = t.monitor.Start(t.ctx) }) // fails only if it was started before
+	t.wg.Go(func() { t.watchOver(t.ctx) })
+	return t, nil
+}
+
+// makeInformers makes them all, and has them run.
+func (t *twins) makeInformers() error {
+	var guarded []cache.SharedIndexInformer
+	for _, ns := range t.job.Namespaces {
+		inf, err := t.inform(0, ns, t.monitor.NewInformer)
+		if err != nil {
+			return err
+		}
+		guarded = append(guarded, inf)
+	}
+	stock, err := t.inform(1, t.job.Namespaces[0], cache.NewSharedIndexInformer)
+	if err != nil {
+		return err
+	}
+	if _, err := t.monitor.AddEventHandler(guarded[0], &t.handler); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(t.ctx)
+	t.mu.Lock()
+	t.guarded, t.stock, t.stopThem = guarded, stock, cancel
+	t.mu.Unlock()
+	for _, inf := range append(slices.Clone(guarded), stock) {
 		t.wg.Go(func() { inf.RunWithContext(ctx) })
 	}
-	t.wg.Go(func() { _ = t.monitor.Start(ctx) }) // fails only if it was started before
-	t.wg.Go(func() { t.watchOver(ctx) })
-	return t, nil
+	return nil
+}
+
+// stopInformers stops them as a program does that does not want them any more.
+func (t *twins) stopInformers() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stopThem()
 }
 
 // guard makes the guarded side.
@@ -95,33 +131,7 @@ func (t *twins) guard(cfg *rest.Config) error {
 	if t.job.change != nil {
 		t.job.change(&opts)
 	}
-	if t.monitor, err = freshness.New(opts); err != nil {
-		return err
-	}
-	for _, ns := range t.job.Namespaces {
-		inf, err := t.informWith(cfg, client, ns, t.monitor.NewInformer)
-		if err != nil {
-			return err
-		}
-		t.guarded = append(t.guarded, inf)
-	}
-	return t.handle()
-}
-
-// handle adds the handler that takes its time.
-func (t *twins) handle() error {
-	if t.job.PerEvent == 0 {
-		return nil
-	}
-	slow := func() {
-		timer := time.NewTimer(t.job.PerEvent)
-		defer timer.Stop()
-		<-timer.C
-		t.handled.Add(1)
-	}
-	_, err := t.guarded[0].AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: func(any) { slow() }, UpdateFunc: func(any, any) { slow() },
-	})
+	t.monitor, err = freshness.New(opts)
 	return err
 }
 
@@ -143,15 +153,9 @@ func (t *twins) client(cfg *rest.Config) (*http.Client, error) {
 
 type newInformer func(cache.ListerWatcher, runtime.Object, time.Duration, cache.Indexers) cache.SharedIndexInformer
 
-func (t *twins) inform(cfg *rest.Config, ns string, make newInformer) (cache.SharedIndexInformer, error) {
-	client, err := t.client(cfg)
-	if err != nil {
-		return nil, err
-	}
-	return t.informWith(cfg, client, ns, make)
-}
-
-func (t *twins) informWith(cfg *rest.Config, client *http.Client, ns string, make newInformer) (cache.SharedIndexInformer, error) {
+// inform makes an informer of one side.
+func (t *twins) inform(side int, ns string, make newInformer) (cache.SharedIndexInformer, error) {
+	cfg, client := t.configs[side], t.clients[side]
 	if t.job.Typed {
 		lw, err := typedLW(cfg, client, t.job.Kind, ns)
 		if err != nil {
@@ -208,7 +212,10 @@ func (t *twins) watchOver(ctx context.Context) {
 			t.unhealthy = err.Error()
 		}
 		for _, s := range status {
-			if s.Verdict != freshness.Fresh {
+			switch {
+			case s.Behind != freshness.LevelNone:
+				t.hear(reason{At: time.Now(), Verdict: int(s.Verdict), Text: s.Behind.String() + ": " + s.Reason})
+			case s.Verdict != freshness.Fresh:
 				t.hear(reason{At: time.Now(), Verdict: int(s.Verdict), Text: s.Reason})
 			}
 		}
@@ -226,21 +233,23 @@ func (t *twins) hear(r reason) {
 
 // snapshot implements cast.
 func (t *twins) snapshot() snapshot {
+	status := t.monitor.Status()
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	s := snapshot{
 		Guarded: t.color(t.guarded[0]), Stock: t.color(t.stock), Synced: t.stock.HasSynced(),
-		Ends: t.ends(), Handled: t.handled.Load(),
+		Ends: t.ends(), Handled: t.handler.handled.Load(),
+		Events: slices.Clone(t.events), Reasons: slices.Clone(t.reasons), Unhealthy: t.unhealthy,
 	}
 	for _, inf := range t.guarded {
 		s.Synced = s.Synced && inf.HasSynced()
 	}
-	for _, st := range t.monitor.Status() {
+	for _, st := range status {
 		s.Informers = append(s.Informers, informerState{
-			Name: st.Informer.String(), Verdict: int(st.Verdict), FreshAsOf: st.FreshAsOf, Proofs: st.Proofs, Doubts: st.Doubts, Renewals: st.Renewals,
+			Name: st.Informer.String(), Verdict: int(st.Verdict), FreshAsOf: st.FreshAsOf,
+			Proofs: st.Proofs, Doubts: st.Doubts, Renewals: st.Renewals,
 		})
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	s.Events, s.Reasons, s.Unhealthy = slices.Clone(t.events), slices.Clone(t.reasons), t.unhealthy
 	return s
 }
 
@@ -277,6 +286,7 @@ func (t *twins) ends() map[string]float64 {
 
 // close implements cast.
 func (t *twins) close() error {
+	t.handler.release()
 	t.cancel()
 	t.wg.Wait()
 	for _, c := range t.clients {
