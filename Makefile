@@ -78,6 +78,10 @@ bench: controlplane ## Run the benchmarks (BENCH=regexp, COUNT=6) and summarise 
 cost: controlplane ## Measure what a monitor of 1,000 informers costs (COST_ARGS="-limits off,20/30,5/10", "-h" for all)
 	@go run ./testing/cost $(COST_ARGS)
 
+.PHONY: faults
+faults: controlplane ## Make every fault on a real API server, guarded beside stock (FAULTS_ARGS="-fast -only ID,ID -json FILE")
+	@go run ./testing/faults $(FAULTS_ARGS)
+
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME (30s)
 	@grep -rlE '^func Fuzz' --include='*_test.go' . | while read -r file; do \
