@@ -93,7 +93,6 @@ func (s *state) onWentBack(a answer) {
 		return
 	}
 	if s.doubt == nil || !s.doubt.back {
-		s.counters.doubts++
 		s.doubt = &doubt{since: a.received, back: true, conclusive: true, ladder: newLadder()}
 	}
 	s.doubt.server, s.doubt.answered = serverReached, true

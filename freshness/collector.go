@@ -30,7 +30,7 @@ func newDescs() descs {
 		verdict:      d("verdict", "1 for the verdict on the informer, 0 for the others.", "verdict"),
 		reads:        d("reads_total", "Requests made to prove the informer fresh."),
 		proofs:       d("proofs_total", "Proofs that succeeded."),
-		renewals:     d("renewals_total", "Watches renewed to have a proof sooner than the next bookmark."),
+		renewals:     d("renewals_total", "Watches renewed to have a proof in time, or at another second than others."),
 		doubts:       d("overdue_proofs_total", "Proofs that were overdue, each the start of a search for the cause."),
 		audits:       d("audits_total", "Comparisons of the cache's contents with the API server's."),
 		failedAudits: d("audits_failed_total", "Comparisons of contents that failed."),

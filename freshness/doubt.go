@@ -26,6 +26,8 @@ type doubt struct {
 	ladder   ladder
 	cure     Rung
 	curing   bool
+	renewal  bool // the cure is but a renewed watch
+	counted  bool
 	verifyBy time.Time
 	retries  int // of a watch that was ended before it could prove its cure
 }

@@ -64,7 +64,8 @@ type Event struct {
 	FreshAsOf time.Time
 	// Behind belongs to LevelChanged.
 	Behind Level
-	// Cure belongs to CureStarted, CureProven and CureFailed.
+	// Cure belongs to CureStarted, CureProven and CureFailed, as does Verdict, which is
+	// what the informer is held to be at the time.
 	Cure Rung
 	// Objects and Diverged belong to Audited. Objects are named, as namespace/name, and
 	// nothing of their contents is told.

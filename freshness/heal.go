@@ -79,7 +79,9 @@ func (s *state) gaveUp(o observation) bool {
 	}
 	d.conclusive = d.conclusive || !untold // a renewed watch did not bring it either
 	d.answered, d.nextProbe = d.back, o.now
-	s.emit(Event{Time: o.now, Type: CureFailed, Cure: d.cure})
+	if !d.renewal {
+		s.emit(Event{Time: o.now, Type: CureFailed, Cure: d.cure})
+	}
 	return true
 }
 
@@ -102,14 +104,21 @@ func (s *state) cutEndlessStream(o observation) []action {
 	return []action{s.startCure(o.now, List)}
 }
 
-// startCure notes a cure and returns it.
+// startCure notes a cure and returns it. As long as nobody is convicted, to resume is
+// only to renew the watch, so that its bookmark can be expected.
 func (s *state) startCure(now time.Time, r Rung) action {
-	s.counters.cures[r]++
+	d := s.doubt
 	s.lastCure, s.curedAt, s.cutAt = r, now, now
-	s.emit(Event{Time: now, Type: CureStarted, Cure: r})
-	if d := s.doubt; d != nil {
+	if d != nil {
 		d.cure, d.curing, d.verifyBy = r, true, now.Add(patience(r))
+		d.renewal = r == Resume && !d.convicts()
 	}
+	if d != nil && d.renewal {
+		s.counters.renewals++
+		return action{kind: actCure, rung: r}
+	}
+	s.counters.cures[r]++
+	s.emit(Event{Time: now, Type: CureStarted, Cure: r})
 	return action{kind: actCure, rung: r}
 }
 
@@ -130,7 +139,6 @@ func (s *state) insist(o observation) []action {
 // long ended: whatever the API server has, something in this process blocks it.
 func (s *state) convictProcess(now time.Time) {
 	if s.doubt == nil {
-		s.counters.doubts++
 		s.doubt = &doubt{since: now, proof: proof{at: s.freshAsOf, rv: s.provenRV}, ladder: newLadder()}
 	}
 	d := s.doubt

@@ -18,6 +18,11 @@ func (s *state) wantsMore() bool { return s.wanted.After(s.freshAsOf) }
 // that a renewed watch can still bring it within MaxStaleness.
 func (s *state) period() time.Duration { return s.maxStaleness - renewalTime - verifySlack }
 
+// renewable tells whether there is a watch that can be renewed.
+func (s *state) renewable(o observation) bool {
+	return o.stream.open && !o.stream.listing && !s.opening(o) && slices.Contains(s.cures, Resume)
+}
+
 // hurry brings a proof forward that somebody waits for, or that a MaxStaleness
 // shorter than the bookmarks' period needs. It is begun at once, and a quiet
 // informer's watch is renewed to have its bookmark within seconds. That is no
@@ -39,7 +44,7 @@ func (s *state) hurry(o observation) []action {
 			s.readSoon = o.now // after a failed read the next keeps its distance, whoever waits
 		}
 		return nil
-	case p.renewed, o.now.Sub(p.answered) < s.tick, !o.stream.open, o.stream.listing, s.opening(o), !slices.Contains(s.cures, Resume):
+	case p.renewed, o.now.Sub(p.answered) < s.tick, !s.renewable(o):
 		return nil // on its way, perhaps with the next event; or not to be hurried
 	}
 	if p == s.newer {

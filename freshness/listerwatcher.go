@@ -44,11 +44,12 @@ type listerWatcher struct {
 	requests  uint64 // lists and watches sent by the informer
 	err       error  // how the last request failed; nil after a success
 
-	relist     bool   // answer the next watch with "expired"
-	short      bool   // give the next watch verifyTimeout
-	refuseInit bool   // refuse streams of initial events, so that the reflector lists
-	exact      bool   // make the next list one at an exact resourceVersion
-	nothing    string // the field selector that reads use
+	relist     bool          // answer the next watch with "expired"
+	short      bool          // give the next watch verifyTimeout
+	length     time.Duration // or this
+	refuseInit bool          // refuse streams of initial events, so that the reflector lists
+	exact      bool          // make the next list one at an exact resourceVersion
+	nothing    string        // the field selector that reads use
 }
 
 // streamInfo describes one watch of an informer.
@@ -197,7 +198,11 @@ func (l *listerWatcher) begin(sctx *streamctx.Context, opts *metav1.ListOptions)
 		opts.TimeoutSeconds = &seconds
 		next.short = true
 	}
-	l.short, l.relist = false, false
+	if l.length > 0 && !initial {
+		seconds := int64(l.length / time.Second)
+		opts.TimeoutSeconds = &seconds
+	}
+	l.short, l.relist, l.length = false, false, 0
 	if opts.TimeoutSeconds != nil {
 		next.timeout = time.Duration(*opts.TimeoutSeconds) * time.Second
 	}
@@ -236,6 +241,14 @@ func (l *listerWatcher) cure(r Rung) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.prepare(r, false)
+}
+
+// renew ends the open watch, and gives the next one a length.
+func (l *listerWatcher) renew(length time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.prepare(Resume, false)
+	l.short, l.length = false, length
 }
 
 // refill has everything listed again at an exact resourceVersion, see contents.

@@ -43,6 +43,7 @@ type Monitor struct {
 	log         logr.Logger
 	informers   []*tracked
 	absences    []absence     // of those expected
+	spreadAt    time.Time     // when proofs were last looked at together
 	events      []Event       // to be told once the lock is free
 	changed     chan struct{} // closed, and replaced, when something was proven or a verdict has changed
 }
@@ -205,6 +206,7 @@ func (m *Monitor) sweep(ctx context.Context) {
 	}
 	clear(m.informers[len(kept):])
 	m.informers = kept
+	m.spread(now)
 	m.miss(now)
 	m.tell()
 }
@@ -248,6 +250,9 @@ func (m *Monitor) conclude(t *tracked, now time.Time) {
 	name := t.name()
 	for _, e := range t.state.events {
 		e.Informer = name
+		if e.Type == CureStarted || e.Type == CureProven || e.Type == CureFailed {
+			e.Verdict = t.verdict
+		}
 		m.events = append(m.events, e)
 	}
 	t.state.events = t.state.events[:0]
@@ -309,11 +314,14 @@ func (m *Monitor) do(ctx context.Context, t *tracked, a action) {
 
 // cure starts a cure. The caller holds the lock.
 func (m *Monitor) cure(t *tracked, a action) {
-	if a.exact {
+	switch {
+	case a.exact:
 		t.lw.refill()
-		return
+	case a.length > 0:
+		t.lw.renew(a.length)
+	default:
+		t.lw.cure(a.rung)
 	}
-	t.lw.cure(a.rung)
 	switch {
 	case a.move:
 		m.reconnect(moveGap - tick)
@@ -323,13 +331,12 @@ func (m *Monitor) cure(t *tracked, a action) {
 }
 
 // askServers asks each API server where its watch cache stands. Where they are not
-// known, it returns none.
+// known, all it returns is why.
 func (m *Monitor) askServers(ctx context.Context, t *tracked) []ServerCache {
 	name := t.name()
 	known, err := m.opts.Servers.WatchCaches(ctx, schema.GroupVersionResource{Group: name.Group, Version: name.Version, Resource: name.Resource}, name.Namespace)
 	if err != nil {
-		m.log.Info("API servers cannot be asked one by one", "informer", name.String(), "reason", oneLine(err))
-		return nil
+		return []ServerCache{{Server: "the API servers one by one", Err: err}}
 	}
 	return known
 }

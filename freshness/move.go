@@ -61,11 +61,10 @@ func (s *state) move(o observation) []action {
 		return nil
 	}
 	attempts := 1
-	if s.hasServers && d.servers.known != nil {
+	if upToDate, behind := d.split(); len(upToDate) > 0 {
+		attempts = movesKnown
+	} else if len(behind) > 0 {
 		attempts = 0
-		if upToDate, _ := d.split(); len(upToDate) > 0 {
-			attempts = movesKnown
-		}
 	}
 	if d.servers.moves >= attempts {
 		d.servers.moves, d.servers.next = 0, o.now.Add(moveRest)

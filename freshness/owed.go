@@ -47,7 +47,6 @@ func (s *state) collect(o observation) {
 		return
 	}
 	s.owed = owed{}
-	s.counters.doubts++
 	s.doubt = &doubt{
 		since: o.now, proof: proof{at: s.freshAsOf, rv: w.rv}, ladder: newLadder(), nextProbe: o.now,
 		// A stream that was there when the write was made, and still is, has lost it.

@@ -21,7 +21,6 @@ func (s *state) settle(o observation) {
 		}
 	}
 	if p := s.pending; p != nil && s.doubt == nil && o.now.After(p.due) {
-		s.counters.doubts++
 		s.doubt = &doubt{
 			since: o.now, proof: *p, ladder: newLadder(), nextProbe: o.now,
 			conclusive: s.bookmarks && !s.noBookmarks && !p.capped() && !p.elsewhere &&
@@ -63,7 +62,7 @@ func (s *state) clear(now time.Time) {
 // dismiss ends a doubt.
 func (s *state) dismiss(now time.Time) {
 	d := s.doubt
-	if d.curing {
+	if d.curing && !d.renewal {
 		s.proveCure(now, d.cure)
 	}
 	s.doubt, s.noBookmarks = nil, false

@@ -27,6 +27,9 @@ type state struct {
 	salt   uint64 // of jitter
 	audits audits
 
+	spreadWanted bool      // its proofs come with too many others
+	spreadAt     time.Time // when that was last mended
+
 	freshAsOf time.Time // zero: nothing proven yet
 	provenRV  string    // at which it was; empty: none
 	pending   *proof    // the oldest that is outstanding: the one that can be overdue
@@ -96,10 +99,13 @@ type observation struct {
 
 // action is something a state asks its monitor to do.
 type action struct {
-	kind  actionKind
-	rung  Rung // of actCure
-	move  bool // of Reconnect: away from a frozen API server
-	exact bool // of a relist: not from the API server's watch cache, if that can be helped
+	kind actionKind
+	rung Rung // of actCure
+	// length is that of the watch which follows Resume; zero: that of one which has to
+	// prove a cure.
+	length time.Duration
+	move   bool // of Reconnect: away from a frozen API server
+	exact  bool // of a relist: not from the API server's watch cache, if that can be helped
 }
 
 type actionKind int
@@ -153,6 +159,9 @@ func (s *state) step(o observation) []action {
 	s.settle(o)
 	s.collect(o)
 	acts := s.hurry(o)
+	if len(acts) == 0 {
+		acts = s.disperse(o)
+	}
 	acts = append(acts, s.ask(o)...)
 	acts = append(acts, s.askServers(o)...)
 	acts = append(acts, s.heal(o)...)
@@ -168,6 +177,10 @@ func (s *state) blame(o observation) {
 	d := s.doubt
 	if d == nil {
 		return
+	}
+	if !d.counted && (d.convicts() || d.server == serverLate || d.server == serverFrozen) {
+		d.counted = true
+		s.counters.doubts++
 	}
 	switch arrived := !d.back && reached(o.reflected, d.proof.rv); {
 	case !arrived:

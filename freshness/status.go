@@ -37,7 +37,8 @@ type Status struct {
 	// ResourceVersion is what reads of the cache are at.
 	ResourceVersion string
 	// Reads, Proofs, Renewals, Doubts count requests made to prove, proofs that
-	// succeeded, watches renewed to have one sooner, and proofs that were overdue.
+	// succeeded, watches renewed to have one in time, and proofs that were overdue though a
+	// bookmark had been due, or that the API server cannot have brought.
 	Reads, Proofs, Renewals, Doubts uint64
 	// Audits and FailedAudits count comparisons of contents, Audited is when the last
 	// one ended, and Diverged names the objects, as namespace/name, that it has found
