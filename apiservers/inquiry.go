@@ -45,12 +45,11 @@ func (i *inquiry) end() { i.dialer.end() }
 // alone returns a copy of cfg whose client shares nothing with others.
 func alone(cfg *rest.Config, dialer *dialer) (*rest.Config, error) {
 	own := rest.CopyConfig(cfg)
-	// Files are read for each inquiry, so that it has what they hold now. client-go
-	// would notice that they change by a goroutine that outlasts the inquiry.
+	// Files are read for each inquiry, so that it has what they hold now. Left to
+	// client-go, two goroutines would wait for them to change long after its end.
 	if err := rest.LoadTLSFiles(own); err != nil {
 		return nil, err
 	}
-	own.CAFile, own.CertFile, own.KeyFile = "", "", ""
 	own.Dial = dialer.DialContext
 	if own.Proxy == nil {
 		// What it means to client-go, which keeps transports with a Proxy out of its
