@@ -49,7 +49,8 @@ type listerWatcher struct {
 	length     time.Duration // or this
 	refuseInit bool          // refuse streams of initial events, so that the reflector lists
 	exact      bool          // make the next list one at an exact resourceVersion
-	nothing    string        // the field selector that reads use
+	limiter    limiter
+	nothing    string // the field selector that reads use
 }
 
 // streamInfo describes one watch of an informer.

@@ -364,11 +364,10 @@ func (m *Monitor) read(ctx context.Context, t *tracked, a action) answer {
 	if a.kind == actProbe {
 		read = t.lw.probe
 	}
-	done := make(chan answer, 1)
+	done, got := make(chan answer, 1), ans
 	go func() { // old clients do not look at the context: left behind until they return
-		a := ans
-		a.rv, a.conn, a.err = read(ctx)
-		done <- a
+		got.rv, got.conn, got.err = read(ctx)
+		done <- got
 	}()
 	select {
 	case got := <-done:

@@ -34,7 +34,7 @@ const (
 //
 // conn names the connection that it came on.
 func (l *listerWatcher) readVersion(ctx context.Context) (rv, conn string, err error) {
-	return l.listNothing(ctx, metav1.ListOptions{})
+	return l.version(ctx, "")
 }
 
 // probe asks at which resourceVersion the server's watch cache for this kind
@@ -44,26 +44,41 @@ func (l *listerWatcher) readVersion(ctx context.Context) (rv, conn string, err e
 // which client-go repeats ten times before it tells (client-go 0.37,
 // rest/with_retry.go).
 func (l *listerWatcher) probe(ctx context.Context) (rv, conn string, err error) {
-	return l.listNothing(ctx, metav1.ListOptions{ResourceVersion: "0"})
+	return l.version(ctx, "0")
 }
 
-func (l *listerWatcher) listNothing(ctx context.Context, opts metav1.ListOptions) (rv, conn string, err error) {
+// version asks for a resourceVersion by a LIST, or, where the client's own limiter
+// keeps those waiting, by a watch, which it lets pass.
+func (l *listerWatcher) version(ctx context.Context, at string) (rv, conn string, err error) {
 	l.mu.Lock()
-	opts.FieldSelector = l.nothing
+	selector, byWatch := l.nothing, l.limiter.starved(l.clock.Now())
 	l.mu.Unlock()
-	opts.Limit = 1
-	list, err := l.inner.ListWithContext(l.learn(ctx, toProve, &conn, nil), opts)
-	if apierrors.IsBadRequest(err) && opts.FieldSelector == nothing {
+	ask := l.listNothing
+	if byWatch {
+		ask = l.watchNothing
+	}
+	rv, conn, err = ask(ctx, at, selector)
+	if apierrors.IsBadRequest(err) && selector == nothing {
 		l.mu.Lock()
 		l.nothing = nothingClusterScoped
 		l.mu.Unlock()
-		return l.listNothing(ctx, opts)
-	}
-	if err == nil {
-		rv, err = versionOf(list)
+		rv, conn, err = ask(ctx, at, nothingClusterScoped)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return rv, conn, err
+}
+
+func (l *listerWatcher) listNothing(ctx context.Context, at, selector string) (rv, conn string, err error) {
+	ctx, waited := l.measure(l.learn(ctx, toProve, &conn, nil))
+	list, err := l.inner.ListWithContext(ctx, metav1.ListOptions{ResourceVersion: at, FieldSelector: selector, Limit: 1})
+	w := waited()
+	l.mu.Lock()
+	l.limiter.note(w, l.clock.Now())
+	l.mu.Unlock()
+	if err == nil {
+		rv, err = versionOf(list)
+	}
 	return rv, conn, err
 }
 
