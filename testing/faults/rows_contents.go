@@ -54,9 +54,7 @@ func contentRows() []*row {
 			fault:   "the resourceVersion goes back: etcd is restored from an earlier state",
 			ground:  ground{own: true},
 			prepare: backUp,
-			strike: func(ctx context.Context, s *scene) (mend, error) {
-				return nil, s.Rewind(ctx, s.backup)
-			},
+			strike:  restore,
 			want: expectation{
 				detected: promise, healed: promise, inTime: true, blind: true,
 				says:  []freshness.Verdict{freshness.Stalled, freshness.Fresh},
@@ -86,4 +84,21 @@ func backUp(ctx context.Context, s *scene) error {
 		}
 	}
 	return nil
+}
+
+// restore puts the copy back. Meanwhile connections are refused, not answered by
+// anybody in the server's place, so that reflectors go on from where they were: at a
+// resourceVersion that the server has yet to reach.
+func restore(ctx context.Context, s *scene) (mend, error) {
+	front := s.ways[0].front
+	refusal := front.Refuse()
+	front.Reset()
+	if err := s.Rewind(ctx, s.backup); err != nil {
+		return nil, err
+	}
+	if err := s.awaitPermission(ctx); err != nil {
+		return nil, err
+	}
+	refusal.Lift()
+	return nil, nil
 }

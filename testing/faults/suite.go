@@ -17,7 +17,7 @@ import (
 
 const (
 	// ownPlanes is how many rows at once have a control plane of their own.
-	ownPlanes = 2
+	ownPlanes = 3
 	// stockTime is how long the stock informer is given to see the edit once the
 	// guarded one has proven that it did; in the fast subset, fastStockTime.
 	stockTime, fastStockTime = 60 * time.Second, 10 * time.Second
