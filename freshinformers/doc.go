@@ -10,7 +10,7 @@
 // that somebody else has made, if it comes before the factory has made its own:
 //
 //	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(ns))
-//	err := freshinformers.Register(monitor, factory, &corev1.ConfigMap{},
+//	informer, err := freshinformers.Register(monitor, factory, &corev1.ConfigMap{},
 //		freshinformers.ListWatch(client.CoreV1().ConfigMaps(ns), nil))
 //	lister := factory.Core().V1().ConfigMaps().Lister() // as ever
 //
@@ -27,7 +27,12 @@
 // Register says nothing to kinds that nobody registers: their informers are made
 // by the factory and watched over by nobody. A generated factory does not tell
 // what it was made with, so its namespace and its list options have to be said
-// again in ListWatch. Both can be held against freshness.Options.Expected.
+// again in ListWatch. Name what has to be there in freshness.Options.Expected, and
+// the monitor tells where either was forgotten.
+//
+// What Register makes is known by the name of its Go type until its first request,
+// "deployments" rather than "deployments.apps/v1", and over HTTP/1.1 without package
+// transport for good. What the other two make is known by its own name at once.
 //
 // An informer that has stopped leaves its monitor, and its series go. Neither it
 // nor its factory can be started again; make new ones, as after a lost leader

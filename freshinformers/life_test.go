@@ -23,6 +23,18 @@ import (
 	"github.com/freshwatch/freshwatch/freshness"
 )
 
+// waitFor lets the bubble's time run until cond holds.
+func (f *fixture) waitFor(limit time.Duration, what string, cond func() bool) {
+	f.Helper()
+	begin := time.Now()
+	for !cond() {
+		if time.Since(begin) > limit {
+			f.Fatalf("not within %v: %s; status %+v", limit, what, f.monitor.Status())
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
 // program is an informer from a factory.
 type program struct {
 	informer cache.SharedIndexInformer
@@ -37,8 +49,9 @@ func programs(f *fixture, guarded bool) map[string]program {
 	var untyped factory = dynamicinformer.NewDynamicSharedInformerFactory(f.dynamic, 0)
 	var partial factory = metadatainformer.NewSharedInformerFactory(f.metadata, 0)
 	if guarded {
-		f.must(freshinformers.Register(f.monitor, generated, &corev1.ConfigMap{},
-			freshinformers.ListWatch(f.typed.CoreV1().ConfigMaps(""), nil)))
+		_, err := freshinformers.Register(f.monitor, generated, &corev1.ConfigMap{},
+			freshinformers.ListWatch(f.typed.CoreV1().ConfigMaps(""), nil))
+		f.must(err)
 		untyped = kindsOfFactory(f, freshinformers.Options{})["dynamic"]
 		partial = kindsOfFactory(f, freshinformers.Options{})["metadata"]
 	}

@@ -106,18 +106,6 @@ func (f *fixture) busyElsewhere() {
 	})
 }
 
-// waitFor lets the bubble's time run until cond holds.
-func (f *fixture) waitFor(limit time.Duration, what string, cond func() bool) {
-	f.Helper()
-	begin := time.Now()
-	for !cond() {
-		if time.Since(begin) > limit {
-			f.Fatalf("not within %v: %s; status %+v", limit, what, f.monitor.Status())
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-}
-
 // statuses returns what is monitored, as "name: verdict".
 func (f *fixture) statuses() string {
 	var out []string

@@ -24,9 +24,9 @@ type generated[F any] interface {
 	InformerFor(obj runtime.Object, newInformer F) cache.SharedIndexInformer
 }
 
-// Register makes the factory's informer of obj's type a monitored one. From then
-// on the factory hands it out wherever it is asked for that kind, by its typed
-// methods and by ForResource, and starts and stops it with the others. The
+// Register makes the factory's informer of obj's type a monitored one, and returns
+// it. From then on the factory hands it out wherever it is asked for that kind, by
+// its typed methods and by ForResource, and starts and stops it with the others. The
 // factory's resync periods and its transform apply; its namespace and its list
 // options do not, and are for lw to repeat. Like the factory's own it has an index
 // of namespaces; others can be added. Its name for client-go's informer metrics
@@ -35,26 +35,29 @@ type generated[F any] interface {
 // obj is a pointer to the Go type, as in the generated code: &corev1.ConfigMap{}.
 // The type parameters follow from the factory.
 //
+// freshness.Monitor.AddEventHandler wants what Register returns: the typed methods
+// of a factory hand it out in a wrapper (client-go 0.37).
+//
 // The error matches ErrTooLate if the factory has made its own informer of that
 // type: Register before anything asks for it.
 func Register[C any, F ~func(C, time.Duration) cache.SharedIndexInformer](
 	m *freshness.Monitor, factory generated[F], obj runtime.Object, lw cache.ListerWatcher,
-) error {
+) (cache.SharedIndexInformer, error) {
 	switch {
 	case m == nil:
-		return errors.New("freshinformers: Register wants a monitor, got nil")
+		return nil, errors.New("freshinformers: Register wants a monitor, got nil")
 	case lw == nil:
-		return errors.New("freshinformers: Register wants a ListerWatcher, got nil")
+		return nil, errors.New("freshinformers: Register wants a ListerWatcher, got nil")
 	}
 	taken := false
-	factory.InformerFor(obj, func(_ C, resync time.Duration) cache.SharedIndexInformer {
+	inf := factory.InformerFor(obj, func(_ C, resync time.Duration) cache.SharedIndexInformer {
 		taken = true
 		return m.NewInformer(lw, obj, resync, byNamespace())
 	})
 	if !taken {
-		return fmt.Errorf("%w: %T", ErrTooLate, obj)
+		return nil, fmt.Errorf("%w: %T", ErrTooLate, obj)
 	}
-	return nil
+	return inf, nil
 }
 
 // byNamespace is the index that listers look objects of one namespace up in.

@@ -30,8 +30,12 @@ func TestFactoryHandsOutWhatIsRegistered(t *testing.T) {
 		f.must(f.srv.Create(configMap("default", "a", "red")))
 		f.must(f.srv.Create(configMap("other", "b", "red")))
 		factory := informers.NewSharedInformerFactory(f.typed, 0)
-		f.must(freshinformers.Register(f.monitor, factory, &corev1.ConfigMap{},
-			freshinformers.ListWatch(f.typed.CoreV1().ConfigMaps(""), nil)))
+		registered, err := freshinformers.Register(f.monitor, factory, &corev1.ConfigMap{},
+			freshinformers.ListWatch(f.typed.CoreV1().ConfigMaps(""), nil))
+		f.must(err)
+		var handled atomic.Int64
+		_, err = f.monitor.AddEventHandler(registered, cache.ResourceEventHandlerFuncs{AddFunc: func(any) { handled.Add(1) }})
+		f.must(err)
 		typed := factory.Core().V1().ConfigMaps()
 		generic, err := factory.ForResource(configMaps)
 		f.must(err)
@@ -41,8 +45,13 @@ func TestFactoryHandsOutWhatIsRegistered(t *testing.T) {
 		}
 		f.waitForStatuses(time.Minute, "configmaps/v1: Fresh")
 
-		if typed.Informer().GetIndexer() != generic.Informer().GetIndexer() {
-			t.Error("two informers of one kind")
+		for _, inf := range []cache.SharedIndexInformer{typed.Informer(), generic.Informer()} {
+			if inf.GetIndexer() != registered.GetIndexer() {
+				t.Error("the factory has an informer of its own")
+			}
+		}
+		if got := handled.Load(); got != 2 {
+			t.Errorf("the handler was told of %d objects, want 2", got)
 		}
 		if _, found := typed.Informer().GetIndexer().GetIndexers()[cache.NamespaceIndex]; !found {
 			t.Error("no index of namespaces: listers walk over everything")
@@ -89,8 +98,9 @@ func TestFactoryOptions(t *testing.T) {
 					options = append(options, tt.option)
 				}
 				factory := informers.NewSharedInformerFactoryWithOptions(f.typed, 0, options...)
-				f.must(freshinformers.Register(f.monitor, factory, &corev1.ConfigMap{},
-					freshinformers.ListWatch(f.typed.CoreV1().ConfigMaps(tt.namespace), tt.tweak)))
+				_, err := freshinformers.Register(f.monitor, factory, &corev1.ConfigMap{},
+					freshinformers.ListWatch(f.typed.CoreV1().ConfigMaps(tt.namespace), tt.tweak))
+				f.must(err)
 				factory.StartWithContext(f.ctx)
 				factory.WaitForCacheSyncWithContext(f.ctx)
 				name := "configmaps/v1"
@@ -122,10 +132,11 @@ func TestFactoryResyncsAndTransforms(t *testing.T) {
 		}
 		factory := informers.NewSharedInformerFactoryWithOptions(f.typed, 0, informers.WithTransform(strip),
 			informers.WithCustomResyncConfig(map[metav1.Object]time.Duration{&corev1.ConfigMap{}: 30 * time.Second}))
-		f.must(freshinformers.Register(f.monitor, factory, &corev1.ConfigMap{},
-			freshinformers.ListWatch(f.typed.CoreV1().ConfigMaps("default"), nil)))
+		_, err := freshinformers.Register(f.monitor, factory, &corev1.ConfigMap{},
+			freshinformers.ListWatch(f.typed.CoreV1().ConfigMaps("default"), nil))
+		f.must(err)
 		var updates atomic.Int64
-		_, err := factory.Core().V1().ConfigMaps().Informer().AddEventHandler(
+		_, err = factory.Core().V1().ConfigMaps().Informer().AddEventHandler(
 			cache.ResourceEventHandlerFuncs{UpdateFunc: func(any, any) { updates.Add(1) }})
 		f.must(err)
 		factory.StartWithContext(f.ctx)
@@ -147,7 +158,7 @@ func TestRegisterTooLate(t *testing.T) {
 		factory := informers.NewSharedInformerFactory(f.typed, 0)
 		factory.Core().V1().ConfigMaps().Informer()
 		lw := freshinformers.ListWatch(f.typed.CoreV1().ConfigMaps(""), nil)
-		if err := freshinformers.Register(f.monitor, factory, &corev1.ConfigMap{}, lw); !errors.Is(err, freshinformers.ErrTooLate) {
+		if _, err := freshinformers.Register(f.monitor, factory, &corev1.ConfigMap{}, lw); !errors.Is(err, freshinformers.ErrTooLate) {
 			t.Errorf("error %v, want ErrTooLate", err)
 		}
 		if got := f.statuses(); got != "" {
@@ -155,7 +166,7 @@ func TestRegisterTooLate(t *testing.T) {
 		}
 		lw = freshinformers.ListWatch(f.typed.CoreV1().Secrets(""), nil)
 		for _, want := range []error{nil, freshinformers.ErrTooLate} {
-			if err := freshinformers.Register(f.monitor, factory, &corev1.Secret{}, lw); !errors.Is(err, want) {
+			if _, err := freshinformers.Register(f.monitor, factory, &corev1.Secret{}, lw); !errors.Is(err, want) {
 				t.Errorf("error %v, want %v", err, want)
 			}
 		}
@@ -164,10 +175,10 @@ func TestRegisterTooLate(t *testing.T) {
 
 func TestRegisterRefusesNil(t *testing.T) {
 	factory := informers.NewSharedInformerFactory(fake.NewClientset(), 0)
-	if err := freshinformers.Register(nil, factory, &corev1.ConfigMap{}, &cache.ListWatch{}); err == nil {
+	if _, err := freshinformers.Register(nil, factory, &corev1.ConfigMap{}, &cache.ListWatch{}); err == nil {
 		t.Error("a nil monitor was taken")
 	}
-	if err := freshinformers.Register(newMonitor(t), factory, &corev1.ConfigMap{}, nil); err == nil {
+	if _, err := freshinformers.Register(newMonitor(t), factory, &corev1.ConfigMap{}, nil); err == nil {
 		t.Error("a nil ListerWatcher was taken")
 	}
 }
@@ -178,7 +189,7 @@ func TestRegisterWithFakeClientset(t *testing.T) {
 		client := fake.NewClientset(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}})
 		factory := informers.NewSharedInformerFactory(client, 0)
 		lw := freshinformers.ListWatch(client.AppsV1().Deployments(""), nil)
-		if err := freshinformers.Register(newMonitor(t), factory, &appsv1.Deployment{},
+		if _, err := freshinformers.Register(newMonitor(t), factory, &appsv1.Deployment{},
 			cache.ToListWatcherWithWatchListSemantics(lw, client)); err != nil {
 			t.Fatal(err)
 		}

@@ -6,18 +6,27 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
 
 	"github.com/freshwatch/freshwatch/testing/controlplane"
 	"github.com/freshwatch/freshwatch/testing/faultproxy"
+)
+
+const (
+	namespace = "default"
+	user      = "clientgo"
 )
 
 // cluster is a real control plane behind a proxy.
@@ -57,7 +66,48 @@ func newCluster(t *testing.T) cluster {
 	if err := errors.Join(err1, err2, err3); err != nil {
 		t.Fatal(err)
 	}
+	c.grant(t)
 	return c
+}
+
+// grant gives the program's user the rights that README.md names, and no others.
+func (c cluster) grant(t *testing.T) {
+	t.Helper()
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, found := strings.Cut(string(readme), "```yaml\n")
+	manifest, _, closed := strings.Cut(text, "```")
+	if !found || !closed {
+		t.Fatal("README.md has no YAML")
+	}
+	var role rbacv1.Role
+	if err := yaml.UnmarshalStrict([]byte(manifest), &role); err != nil {
+		t.Fatal(err)
+	}
+	binding := &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: role.Name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
+	}
+	_, err1 := c.admin.RbacV1().Roles(role.Namespace).Create(t.Context(), &role, metav1.CreateOptions{})
+	_, err2 := c.admin.RbacV1().RoleBindings(role.Namespace).Create(t.Context(), binding, metav1.CreateOptions{})
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// config reaches the cluster through the proxy, with those rights.
+func (c cluster) config(t *testing.T, userAgent string) *rest.Config {
+	t.Helper()
+	cfg, err := c.User(user)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg = c.proxy.Config(cfg)
+	cfg.UserAgent = userAgent
+	return cfg
 }
 
 func report(t *testing.T, err error) {

@@ -68,11 +68,23 @@ func run(ctx context.Context, cfg *rest.Config, namespace string, listener net.L
 	if err != nil {
 		return err
 	}
-	monitor, err := freshness.New(freshness.Options{Connections: guard, Logger: log.WithName("freshness")})
+	clients, err := newClients(cfg)
 	if err != nil {
 		return err
 	}
-	views, err := newViews(log, monitor, cfg, namespace)
+	defer clients.http.CloseIdleConnections()
+	monitor, err := freshness.New(freshness.Options{
+		Connections: guard, Metadata: clients.metadata, Logger: log.WithName("freshness"),
+		Expected: []freshness.Informer{ // so that none is forgotten
+			{Resource: "configmaps", Namespace: namespace},
+			{Group: "apps", Resource: "deployments", Namespace: namespace},
+			{Resource: "secrets", Namespace: namespace},
+		},
+	})
+	if err != nil {
+		return err
+	}
+	views, err := newViews(log, monitor, clients, namespace)
 	if err != nil {
 		return err
 	}
@@ -97,7 +109,9 @@ func run(ctx context.Context, cfg *rest.Config, namespace string, listener net.L
 	running.Go(func() {
 		<-ctx.Done()
 		log.Info("Stopping")
-		_ = server.Close()
+		soon, enough := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer enough()
+		_ = server.Shutdown(soon) // or whoever still reads is cut off
 	})
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err

@@ -17,8 +17,6 @@ import (
 	"github.com/freshwatch/freshwatch/testing/faultproxy"
 )
 
-const namespace = "default"
-
 func TestMain(m *testing.M) {
 	klog.SetLogger(logr.Discard())
 	goleak.VerifyTestMain(m)

@@ -40,8 +40,7 @@ func launch(t *testing.T, c cluster) *process {
 		defer p.mu.Unlock()
 		fmt.Fprintln(&p.out, line)
 	}, funcr.Options{})
-	cfg := c.proxy.Config(c.Config())
-	cfg.UserAgent = "guarded"
+	cfg := c.config(t, "guarded")
 	ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), log))
 	ended := make(chan error, 1)
 	go func() { ended <- run(ctx, cfg, namespace, listener) }()

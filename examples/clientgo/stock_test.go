@@ -19,9 +19,7 @@ type stock struct {
 
 func stockInformers(t *testing.T, c cluster) stock {
 	t.Helper()
-	cfg := c.proxy.Config(c.Config())
-	cfg.UserAgent = "stock"
-	factory := informers.NewSharedInformerFactoryWithOptions(newClient(t, cfg), 0, informers.WithNamespace(namespace))
+	factory := informers.NewSharedInformerFactoryWithOptions(newClient(t, c.config(t, "stock")), 0, informers.WithNamespace(namespace))
 	factory.Core().V1().ConfigMaps().Informer()
 	factory.Apps().V1().Deployments().Informer()
 	ctx, cancel := context.WithCancel(t.Context())

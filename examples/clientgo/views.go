@@ -6,17 +6,12 @@ package main
 import (
 	"context"
 	"errors"
-	"net/http"
 
 	"github.com/go-logr/logr"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes"
 	corelisters "k8s.io/client-go/listers/core/v1"
-	"k8s.io/client-go/metadata"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/freshwatch/freshwatch/freshinformers"
@@ -31,44 +26,32 @@ type views struct {
 		Shutdown()
 	}
 	handled []cache.InformerSynced
-	client  *http.Client
 }
 
-func newViews(log logr.Logger, monitor *freshness.Monitor, cfg *rest.Config, namespace string) (*views, error) {
-	client, err := rest.HTTPClientFor(cfg) // one connection for all
-	if err != nil {
-		return nil, err
-	}
-	typedClient, err1 := kubernetes.NewForConfigAndClient(cfg, client)
-	dynamicClient, err2 := dynamic.NewForConfigAndClient(cfg, client)
-	metadataClient, err3 := metadata.NewForConfigAndClient(cfg, client)
-	if err := errors.Join(err1, err2, err3); err != nil {
-		return nil, err
-	}
-
+func newViews(log logr.Logger, monitor *freshness.Monitor, c clients, namespace string) (*views, error) {
 	// A generated factory takes the monitored informer in place of its own. The
 	// namespace is said twice, since a factory does not tell its own.
-	typed := informers.NewSharedInformerFactoryWithOptions(typedClient, 0, informers.WithNamespace(namespace))
-	err1 = freshinformers.Register(monitor, typed, &corev1.ConfigMap{},
-		freshinformers.ListWatch(typedClient.CoreV1().ConfigMaps(namespace), nil))
-	configMaps := typed.Core().V1().ConfigMaps() // from here on as ever
+	typed := informers.NewSharedInformerFactoryWithOptions(c.typed, 0, informers.WithNamespace(namespace))
+	configMaps, err1 := freshinformers.Register(monitor, typed, &corev1.ConfigMap{},
+		freshinformers.ListWatch(c.typed.CoreV1().ConfigMaps(namespace), nil))
 
 	// The dynamic and the metadata factory are made here rather than by client-go.
-	// Of Secrets nobody needs to hold more than the names.
-	untyped, err2 := freshinformers.NewDynamic(monitor, dynamicClient, freshinformers.Options{Namespace: namespace})
-	partial, err3 := freshinformers.NewMetadata(monitor, metadataClient, freshinformers.Options{Namespace: namespace})
+	// Of Secrets the metadata will do: nobody has to hold their contents.
+	untyped, err2 := freshinformers.NewDynamic(monitor, c.dynamic, freshinformers.Options{Namespace: namespace})
+	partial, err3 := freshinformers.NewMetadata(monitor, c.metadata, freshinformers.Options{Namespace: namespace})
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return nil, err
 	}
-	deployments := untyped.ForResource(schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"})
-	secrets := partial.ForResource(corev1.SchemeGroupVersion.WithResource("secrets"))
+	deployments := untyped.ForResource(appsv1.SchemeGroupVersion.WithResource("deployments")).Informer()
+	secrets := partial.ForResource(corev1.SchemeGroupVersion.WithResource("secrets")).Informer()
 
-	v := &views{configMaps: configMaps.Lister().ConfigMaps(namespace), client: client}
+	v := &views{configMaps: typed.Core().V1().ConfigMaps().Lister().ConfigMaps(namespace)} // listers are as ever
 	v.factories = append(v.factories, typed, untyped, partial)
 	for kind, informer := range map[string]cache.SharedIndexInformer{
-		"ConfigMap": configMaps.Informer(), "Deployment": deployments.Informer(), "Secret": secrets.Informer(),
+		"ConfigMap": configMaps, "Deployment": deployments, "Secret": secrets,
 	} {
-		handler, err := informer.AddEventHandler(logChanges(log.WithValues("kind", kind)))
+		// As informer.AddEventHandler, and the monitor sees a handler that blocks.
+		handler, err := monitor.AddEventHandler(informer, logChanges(log.WithValues("kind", kind)))
 		if err != nil {
 			return nil, err
 		}
@@ -105,5 +88,4 @@ func (v *views) stop() {
 	for _, f := range v.factories {
 		f.Shutdown()
 	}
-	v.client.CloseIdleConnections()
 }
