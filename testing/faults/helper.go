@@ -49,11 +49,12 @@ func playHelper(text string, stdin io.Reader, stdout io.Writer) error {
 		return err
 	}
 	guarded.UserAgent, stock.UserAgent = guardedAgent, stockAgent
-	t, err := startTwins(guarded, stock, e.Job)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	t, err := startTwins(ctx, guarded, stock, e.Job)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() { t.report(ctx, stdout) })
 	_, err = io.Copy(io.Discard, stdin)

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -38,6 +39,7 @@ func startMuteEtcd(target string) (*muteEtcd, error) {
 	proxy := &httputil.ReverseProxy{
 		Transport:     m.upstream,
 		FlushInterval: -1,
+		ErrorLog:      log.New(io.Discard, "", 0), // of streams that end
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(u) },
 		ErrorHandler:  func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
 		ModifyResponse: func(r *http.Response) error {

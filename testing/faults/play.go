@@ -85,7 +85,7 @@ func (p *play) enter(ctx context.Context) error {
 			return err
 		}
 	}
-	p.cast, err = startTwins(guarded, stock, j)
+	p.cast, err = startTwins(ctx, guarded, stock, j)
 	return err
 }
 

@@ -42,7 +42,7 @@ func processRows() []*row {
 					return nil, err
 				}
 				t.stopInformers()
-				return func(context.Context) error { return t.makeInformers() }, nil
+				return t.makeInformers, nil
 			},
 			lasts: beyondLiveness, named: true,
 			want: expectation{

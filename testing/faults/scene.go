@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
@@ -43,15 +42,6 @@ type scene struct {
 	backup   *controlplane.Checkpoint
 
 	closers []func() error
-}
-
-// way is the way to one API server, with a proxy in each place where something can
-// break:
-//
-//	informers -- front (TCP) -- api (TLS, HTTP) -- back (TCP) -- kube-apiserver
-type way struct {
-	front, back *faultproxy.TCP
-	api         *faultproxy.API
 }
 
 // newScene prepares everything but the informers. The caller closes it.
@@ -114,77 +104,6 @@ func (s *scene) tryList(ctx context.Context, from server) error {
 	return err
 }
 
-// pave makes the ways.
-func (s *scene) pave(l link) error {
-	servers := s.servers
-	if l.pinned && len(servers) == 1 {
-		servers = append(slices.Clone(servers), servers[0])
-	}
-	var fronts []string
-	for _, server := range servers {
-		w, err := s.newWay(server, l)
-		if err != nil {
-			return err
-		}
-		s.ways = append(s.ways, w)
-		fronts = append(fronts, w.front.Addr())
-	}
-	if len(fronts) == 1 {
-		return nil
-	}
-	var err error
-	if s.balancer, err = startBalancer(fronts...); err != nil {
-		return err
-	}
-	s.closers = append(s.closers, s.balancer.close)
-	return nil
-}
-
-func (s *scene) newWay(to server, l link) (*way, error) {
-	w := &way{}
-	var err error
-	upstream := rest.CopyConfig(to.config)
-	if l.perRequest {
-		relay, err := faultproxy.NewAPI(upstream, faultproxy.APIOptions{HTTP1Only: true})
-		if err != nil {
-			return nil, err
-		}
-		s.closers = append(s.closers, relay.Close)
-		upstream = relay.Config(upstream)
-	}
-	if w.back, err = faultproxy.NewTCP(upstream.Host[len("https://"):], faultproxy.TCPOptions{}); err != nil {
-		return nil, err
-	}
-	s.closers = append(s.closers, w.back.Close)
-	if w.api, err = faultproxy.NewAPI(upstream, faultproxy.APIOptions{Via: w.back.Addr()}); err != nil {
-		return nil, err
-	}
-	s.closers = append(s.closers, w.api.Close)
-	if w.front, err = faultproxy.NewTCP(w.api.Addr(), faultproxy.TCPOptions{}); err != nil {
-		return nil, err
-	}
-	s.closers = append(s.closers, w.front.Close)
-	return w, nil
-}
-
-// config is the informers' way in.
-func (s *scene) config(agent string) (*rest.Config, error) {
-	user, err := s.User(s.user)
-	if err != nil {
-		return nil, err
-	}
-	cfg := s.ways[0].api.Config(user)
-	cfg.Host, cfg.CAData = "https://"+s.ways[0].front.Addr(), nil
-	if s.balancer != nil {
-		cfg.Host = "https://" + s.balancer.addr()
-	}
-	for _, w := range s.ways {
-		cfg.CAData = append(cfg.CAData, w.api.CA()...)
-	}
-	cfg.UserAgent = agent
-	return cfg, nil
-}
-
 // permit gives the informers' user these rights, and no others.
 func (s *scene) permit(ctx context.Context, verbs ...string) error {
 	for _, ns := range s.ns {
@@ -223,48 +142,6 @@ func (s *scene) breakConnections() {
 	for _, w := range s.ways {
 		w.front.Reset()
 	}
-}
-
-// requests counts what the guarded client has asked for so far.
-func (s *scene) requests() (n int64) {
-	for _, w := range s.ways {
-		n += w.api.Counts(faultproxy.Match{UserAgent: guardedAgent}).Requests
-	}
-	return n
-}
-
-// bill sums up the objects that each was sent to fill its cache since a moment.
-func (s *scene) bill(from time.Time) (guarded, stock int64) {
-	for _, w := range s.ways {
-		for _, r := range w.api.Requests(faultproxy.Match{}) {
-			if r.Start.Before(from) || r.Limit == 1 { // with that it is a proof
-				continue
-			}
-			switch r.UserAgent {
-			case guardedAgent:
-				guarded += r.Objects + r.InitialObjects
-			case stockAgent:
-				stock += r.Objects + r.InitialObjects
-			}
-		}
-	}
-	return guarded, stock
-}
-
-// asked tells the guarded client's requests since a moment, the first of them.
-func (s *scene) asked(from time.Time) []string {
-	const most = 60
-	var out []string
-	for i, w := range s.ways {
-		for _, r := range w.api.Requests(faultproxy.Match{UserAgent: guardedAgent}) {
-			if !r.Start.Before(from) && len(out) < most {
-				out = append(out, fmt.Sprintf("%8.1f s  way %d: %s rv=%q limit=%d initial=%t timeout=%d: %d after %v, %d objects, %d events, %d bookmarks, open %t %v",
-					r.Start.Sub(from).Seconds(), i+1, r.Verb, r.ResourceVersion, r.Limit, r.SendInitialEvents, r.TimeoutSeconds,
-					r.Status, short(r.Duration), r.Objects+r.InitialObjects, r.Events, r.Bookmarks, r.Open, r.Faults))
-			}
-		}
-	}
-	return out
 }
 
 // close ends everything, the newest first.

@@ -43,7 +43,7 @@ type thingList struct {
 func (l *thingList) DeepCopyObject() runtime.Object {
 	out := &thingList{TypeMeta: l.TypeMeta, ListMeta: *l.ListMeta.DeepCopy()}
 	for i := range l.Items {
-		out.Items = append(out.Items, *l.Items[i].DeepCopyObject().(*thing)) //nolint:errcheck // it is one
+		out.Items = append(out.Items, *l.Items[i].DeepCopyObject().(*thing))
 	}
 	return out
 }
