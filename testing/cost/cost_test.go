@@ -17,12 +17,12 @@ import (
 )
 
 func TestParseFlags(t *testing.T) {
-	defaults := options{kinds: 1000, namespaces: 1, settle: 90 * time.Second, measure: 5 * time.Minute, limits: []limit{{}}}
+	defaults := options{kinds: 1000, namespaces: 1, settle: 90 * time.Second, measure: 5 * time.Minute, limits: []limit{{}}, programs: []string{stock, monitored}}
 	limited := defaults
-	limited.kinds, limited.namespaces, limited.limits = 250, 4, []limit{{}, {20, 30}, {2.5, 10}}
+	limited.kinds, limited.namespaces, limited.limits, limited.programs = 250, 4, []limit{{}, {20, 30}, {2.5, 10}}, []string{monitored}
 	for args, want := range map[string]options{
 		"": defaults,
-		"-kinds 250 -namespaces 4 -limits off,20/30,2.5/10": limited,
+		"-kinds 250 -namespaces 4 -limits off,20/30,2.5/10 -programs monitor": limited,
 	} {
 		got, err := parseFlags(strings.Fields(args), io.Discard)
 		if err != nil {
@@ -32,7 +32,7 @@ func TestParseFlags(t *testing.T) {
 			t.Errorf("%q: -want +got\n%s", args, diff)
 		}
 	}
-	for _, args := range []string{"-kinds 0", "-namespaces 0", "-measure 0s", "-settle -1s", "-limits 5", "-limits 0/1", "-limits 5/0", "-limits x/y", "-unknown", "more"} {
+	for _, args := range []string{"-kinds 0", "-namespaces 0", "-measure 0s", "-settle -1s", "-limits 5", "-limits 0/1", "-limits 5/0", "-limits x/y", "-programs other", "-unknown", "more"} {
 		if _, err := parseFlags(strings.Fields(args), io.Discard); err == nil {
 			t.Errorf("%q was accepted", args)
 		}
@@ -45,6 +45,8 @@ func TestPurpose(t *testing.T) {
 		"/apis/g/v1/namespaces/n/ks?fieldSelector=x&limit=1":             forProof,
 		"/apis/g/v1/namespaces/n/ks?limit=1&resourceVersion=0":           forProof,
 		"/apis/g/v1/namespaces/n/ks?limit=500&resourceVersion=0":         forList,
+		"/apis/g/v1/namespaces/n/ks?sendInitialEvents=true&watch=true":   forWatch,
+		"/apis/g/v1/namespaces/n/ks?fieldSelector=x&watch=true":          forProof,
 		"/apis/g/v1/namespaces/n/ks/only":                                forUser,
 	} {
 		r, err := http.NewRequest(http.MethodGet, url, http.NoBody)

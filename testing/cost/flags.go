@@ -18,6 +18,7 @@ type options struct {
 	kinds, namespaces int
 	settle, measure   time.Duration
 	limits            []limit
+	programs          []string
 	version           string
 	json, profiles    string
 }
@@ -37,7 +38,7 @@ func (l limit) String() string {
 
 func parseFlags(args []string, stderr io.Writer) (options, error) {
 	var o options
-	var limits string
+	var limits, programs string
 	f := flag.NewFlagSet("cost", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	f.IntVar(&o.kinds, "kinds", 1000, "custom resource definitions")
@@ -45,6 +46,7 @@ func parseFlags(args []string, stderr io.Writer) (options, error) {
 	f.DurationVar(&o.settle, "settle", 90*time.Second, "time from when all informers are synced until the measurement begins")
 	f.DurationVar(&o.measure, "measure", 5*time.Minute, "time that each process is measured for")
 	f.StringVar(&limits, "limits", "off", "client-side rate limits, `QPS/BURST` or off, separated by commas; each is measured with and without a monitor")
+	f.StringVar(&programs, "programs", stock+","+monitored, "what to measure, separated by commas")
 	f.StringVar(&o.version, "version", "", "Kubernetes minor `version` (default: that of the libraries)")
 	f.StringVar(&o.json, "json", "", "`file` for the figures as JSON")
 	f.StringVar(&o.profiles, "profiles", "", "existing `directory` for a CPU profile of each process")
@@ -60,6 +62,12 @@ func parseFlags(args []string, stderr io.Writer) (options, error) {
 			return o, err
 		}
 		o.limits = append(o.limits, l)
+	}
+	for name := range strings.SplitSeq(programs, ",") {
+		if name != stock && name != monitored {
+			return o, fmt.Errorf("-programs holds %q, but must hold %s, %s or both", name, stock, monitored)
+		}
+		o.programs = append(o.programs, name)
 	}
 	return o, o.validate()
 }

@@ -36,7 +36,7 @@ func measure(ctx context.Context, opts options, stdout, stderr io.Writer) (err e
 
 	rep := newReport(opts)
 	for _, l := range opts.limits {
-		for _, program := range []string{stock, monitored} {
+		for _, program := range opts.programs {
 			f, err := s.measure(ctx, opts, program, l, stderr)
 			if err != nil {
 				return fmt.Errorf("%s, rate limit %v: %w", program, l, err)

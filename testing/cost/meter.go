@@ -39,13 +39,15 @@ const (
 	forUser  = "user"
 )
 
+// purpose tells what a request is for. A proof is a list of at most one object, or,
+// where a rate limit is in its way, a watch that selects nothing.
 func purpose(r *http.Request) string {
 	q := r.URL.Query()
 	switch {
+	case q.Get("limit") == "1", q.Get("fieldSelector") != "":
+		return forProof
 	case q.Get("watch") != "":
 		return forWatch
-	case q.Get("limit") == "1":
-		return forProof
 	case q.Has("resourceVersion"), q.Has("limit"):
 		return forList
 	default:

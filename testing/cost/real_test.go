@@ -24,7 +24,7 @@ func TestMeasure(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "cost.json")
 	opts := options{
 		kinds: 3, namespaces: 2, settle: time.Second, measure: 65 * time.Second,
-		limits: []limit{{}}, json: file, profiles: filepath.Dir(file),
+		limits: []limit{{}}, programs: []string{stock, monitored}, json: file, profiles: filepath.Dir(file),
 	}
 	var out bytes.Buffer
 	if err := measure(t.Context(), opts, &out, io.Discard); err != nil && !errors.Is(err, errBroken) { // six informers are no crowd
