@@ -43,5 +43,6 @@
 //	FRESHWATCH_E2E_DATASTORE=kine   # kine with SQLite in place of etcd
 //
 // The datastore kine-without-progress is a kine that claims to be an etcd which does
-// not report how far it is. What held on which is in docs/compatibility.md.
+// not report how far it is. It has a table of its own, for which -run
+// "ScenariosOnRealServer|WatchCache" is meant. What held on which is in docs/compatibility.md.
 package e2e
