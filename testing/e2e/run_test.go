@@ -83,8 +83,11 @@ func (r *run) warmUp() {
 	if r.fault == nil {
 		proofs = 1
 	}
-	r.await("proven fresh", func() bool {
+	r.await("proven fresh, or found not to be provable", func() bool {
 		h := r.all()
+		if r.want.unproven {
+			return r.stock.HasSynced() && h.verdict() == freshness.Blind
+		}
 		return r.stock.HasSynced() && h.verdict() == freshness.Fresh && h.count(freshness.Proven) >= proofs
 	})
 	if r.prepare != nil {
