@@ -9,7 +9,11 @@ import (
 	"os"
 	"testing"
 
+	"github.com/go-logr/logr"
 	"go.uber.org/goleak"
+	"k8s.io/klog/v2"
+
+	"github.com/freshwatch/freshwatch/testing/freshtest"
 )
 
 // TestMain is one of the measured processes when the command under test asks for
@@ -22,5 +26,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	klog.SetLogger(logr.Discard())
+	freshtest.PrepareBubbles()
 	goleak.VerifyTestMain(m)
 }
