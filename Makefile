@@ -90,6 +90,10 @@ fuzz: ## Run every fuzz target for FUZZTIME (30s)
 	  done; \
 	done
 
+.PHONY: fleet
+fleet: ## Run the simulated fleet: 1,000 informers, 30 days (FLEET=60x2d, SEED=number)
+	FRESHWATCH_FLEET=$(or $(FLEET),1000x30d) go test -count=1 -timeout=2h -v -run='^TestFleet$$' ./freshness $(if $(SEED),-fleet.seed=$(SEED))
+
 .PHONY: cover
 cover: controlplane ## Run the tests of the library with coverage and write out/cover.html
 	@mkdir -p $(OUT)
