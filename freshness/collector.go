@@ -104,10 +104,14 @@ func merge(in []Status) []Status {
 	return out
 }
 
-// worse joins two statuses of the same name.
+// worse joins the statuses of two informers of a kind: the worse verdict, the older
+// proof, and the sum of what is counted.
 func worse(a, b Status) Status {
 	if severity(b.Verdict) > severity(a.Verdict) {
-		a.Verdict = b.Verdict
+		a.Informer, a.Verdict, a.Reason, a.Since, a.stalledFor = b.Informer, b.Verdict, b.Reason, b.Since, b.stalledFor
+	}
+	if a.Behind == LevelNone {
+		a.Behind = b.Behind
 	}
 	if b.FreshAsOf.Before(a.FreshAsOf) { // the zero time, nothing proven, is before all
 		a.FreshAsOf, a.Staleness = b.FreshAsOf, b.Staleness

@@ -116,7 +116,7 @@ func (m *Monitor) ensure(of Informer, moment time.Time) (<-chan struct{}, *Statu
 }
 
 // StatusOf returns the status of a kind: of all informers that match (see
-// EnsureFresh), the one whose newest proof is oldest. It tells whether there is
+// EnsureFresh), the worst verdict and the oldest proof. It tells whether there is
 // one, and does no I/O.
 func (m *Monitor) StatusOf(of Informer) (st Status, found bool) {
 	m.mu.Lock()
@@ -126,9 +126,14 @@ func (m *Monitor) StatusOf(of Informer) (st Status, found bool) {
 		if !of.covers(t.name()) || t.informer.IsStopped() {
 			continue
 		}
-		if s := t.status(now); !found || s.FreshAsOf.Before(st.FreshAsOf) {
-			st, found = s, true
+		s := t.status(now)
+		if !m.started {
+			s.Reason = notStarted
 		}
+		if found {
+			s = worse(st, s)
+		}
+		st, found = s, true
 	}
 	return st, found
 }

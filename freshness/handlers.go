@@ -34,7 +34,7 @@ func (m *Monitor) AddEventHandler(inf EventSource, handler cache.ResourceEventHa
 		return nil, errors.New("freshness: AddEventHandler wants a handler, got nil")
 	}
 	m.mu.Lock()
-	i := slices.IndexFunc(m.informers, func(t *tracked) bool { return any(t.informer) == any(inf) })
+	i := slices.IndexFunc(m.informers, func(t *tracked) bool { return t.is(inf) })
 	var t *tracked
 	if i >= 0 {
 		t = m.informers[i]
@@ -56,6 +56,16 @@ func (m *Monitor) AddEventHandler(inf EventSource, handler cache.ResourceEventHa
 	defer m.mu.Unlock()
 	t.handlers = append(t.handlers, &handlerProgress{handler: h})
 	return registration, nil
+}
+
+// is tells whether inf is this informer, or one of the wrappers that client-go's
+// factories make of one: those have its store.
+func (t *tracked) is(inf EventSource) bool {
+	if any(t.informer) == any(inf) {
+		return true
+	}
+	same, ok := inf.(interface{ GetStore() cache.Store })
+	return ok && same.GetStore() == t.informer.GetStore()
 }
 
 // meteredHandler counts what its handler was told, and has done.

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/tools/cache"
 )
 
 // Informer names an informer by what it watches. Namespace is empty for all
@@ -43,7 +42,7 @@ func (i Informer) String() string {
 // tracked is an informer and what is known of it. The monitor's lock guards
 // state, verdict, since and the read fields.
 type tracked struct {
-	informer cache.SharedIndexInformer
+	informer Informed
 	lw       *listerWatcher
 	guess    Informer
 
@@ -140,6 +139,9 @@ func guessInformer(obj runtime.Object) Informer {
 // reason says in a sentence why the verdict is what it is, and what to do.
 func (t *tracked) reason(v Verdict, now time.Time) string {
 	s := &t.state
+	if s.misled {
+		return "the informer does not use the ListerWatcher that it is tracked with: make it with what WrapListerWatcher returned"
+	}
 	switch v {
 	case Syncing:
 		return t.syncReason()

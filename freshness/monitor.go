@@ -105,9 +105,20 @@ func (m *Monitor) WrapListerWatcher(lw cache.ListerWatcher) cache.ListerWatcher 
 	return newListerWatcher(lw, m.clock)
 }
 
-// Track monitors an informer whose ListerWatcher came from WrapListerWatcher.
-// name is used until the informer's own requests tell better; it may be zero.
-func (m *Monitor) Track(inf cache.SharedIndexInformer, lw cache.ListerWatcher, name Informer) error {
+// Informed is what a monitor wants of an informer. A cache.SharedIndexInformer has
+// it; for one that is made with cache.NewInformerWithOptions, its controller and its
+// store together have.
+type Informed interface {
+	HasSynced() bool
+	LastSyncResourceVersion() string
+	GetStore() cache.Store
+	IsStopped() bool
+}
+
+// Track monitors an informer whose ListerWatcher came from WrapListerWatcher, and
+// must be the one that the informer was made with. name is used until the
+// informer's own requests tell better; it may be zero.
+func (m *Monitor) Track(inf Informed, lw cache.ListerWatcher, name Informer) error {
 	wrapped, ok := lw.(*listerWatcher)
 	if !ok {
 		return fmt.Errorf("freshness: Track wants a ListerWatcher from WrapListerWatcher, got %T", lw)
@@ -129,13 +140,13 @@ func (m *Monitor) Track(inf cache.SharedIndexInformer, lw cache.ListerWatcher, n
 	return nil
 }
 
-func (m *Monitor) add(inf cache.SharedIndexInformer, lw *listerWatcher, guess Informer) {
+func (m *Monitor) add(inf Informed, lw *listerWatcher, guess Informer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.addLocked(inf, lw, guess)
 }
 
-func (m *Monitor) addLocked(inf cache.SharedIndexInformer, lw *listerWatcher, guess Informer) {
+func (m *Monitor) addLocked(inf Informed, lw *listerWatcher, guess Informer) {
 	m.informers = append(m.informers, &tracked{
 		informer: inf, lw: lw, guess: guess,
 		state: state{limits: m.limits, salt: rand.Uint64()}, since: m.clock.Now(), //nolint:gosec // no secret
@@ -195,6 +206,10 @@ func (m *Monitor) sweep(ctx context.Context) {
 		}
 		kept = append(kept, t)
 		t.stopReads(now.Add(-m.opts.ReadTimeout), errReadTimeout)
+		if t.misled() {
+			m.conclude(t, now)
+			continue
+		}
 		o := t.look(now)
 		o.crowd = crowd
 		m.accuse(ctx, t, o)

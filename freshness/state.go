@@ -14,6 +14,7 @@ type state struct {
 	limits
 
 	swept      time.Time // the last look
+	misled     bool      // what it shows is another informer's
 	synced     bool
 	stored     string
 	down       readState // what keeps a stream from being opened; readOK: one is open, or will be
@@ -242,6 +243,9 @@ func (s *state) bound(now time.Time) time.Duration {
 
 // verdict gathers the evidence for judge.
 func (s *state) verdict(now time.Time) Verdict {
+	if s.misled {
+		return Blind
+	}
 	e := evidence{synced: s.synced, proven: !s.freshAsOf.IsZero(), read: s.read, follows: s.bookmarks, diverged: len(s.audits.diverged) > 0}
 	if e.proven {
 		e.bound = s.bound(now)

@@ -62,6 +62,9 @@ func (m *Monitor) Status() []Status {
 	now := m.clock.Now()
 	out := make([]Status, 0, len(m.informers))
 	for _, t := range m.informers {
+		if t.informer.IsStopped() {
+			continue // the next look will forget it
+		}
 		st := t.status(now)
 		if !m.started {
 			st.Reason = notStarted

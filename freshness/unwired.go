@@ -16,3 +16,10 @@ func (m *Monitor) sayIfUnwired(now time.Time) {
 		m.log.Info("No informer is monitored: set cache.Options.NewInformer to this monitor's, or make informers with it")
 	}
 }
+
+// misled notes, and tells, whether the informer has synced by other means than the
+// ListerWatcher that it is tracked with.
+func (t *tracked) misled() bool {
+	t.state.misled = !t.lw.asked() && t.informer.HasSynced()
+	return t.state.misled
+}
