@@ -72,3 +72,21 @@ func TestDiagnose(t *testing.T) {
 		})
 	}
 }
+
+// A read that the watch cache could not serve still tells where the datastore is.
+func TestCommittedOf(t *testing.T) {
+	tests := []struct {
+		err  error
+		want string
+	}{
+		{apierrors.NewTooManyRequests("Too large resource version: 71, current: 5", 1), "71"},
+		{apierrors.NewTooManyRequests("slow down", 1), ""},
+		{errors.New("Too large resource version: 71, current: 5"), ""},
+		{nil, ""},
+	}
+	for _, tt := range tests {
+		if got, ok := committedOf(tt.err); got != tt.want || ok != (tt.want != "") {
+			t.Errorf("%v: got %q, %v; want %q", tt.err, got, ok, tt.want)
+		}
+	}
+}

@@ -6,6 +6,7 @@ package freshness
 import (
 	"context"
 	"fmt"
+	"regexp"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -64,15 +65,39 @@ func (l *listerWatcher) version(ctx context.Context, at string) (rv, conn string
 		l.mu.Unlock()
 		rv, conn, err = ask(ctx, at, nothingClusterScoped)
 	}
+	if committed, ok := committedOf(err); ok && at == "" {
+		rv, err = committed, nil
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return rv, conn, err
+}
+
+var tooLargeText = regexp.MustCompile(`Too large resource version: ([0-9]+)`)
+
+// committedOf reads the resourceVersion of the datastore off the error of a
+// consistent read that the watch cache could not serve: it is what the cache was
+// waited for to reach. With 1.37's gate ConsistentListFromCacheSkipTimeoutFallback
+// a frozen cache is answered so, and not from the datastore after 3 s (apiserver
+// 0.37, pkg/storage/cacher/delegator.go).
+func committedOf(err error) (string, bool) {
+	if err == nil || diagnose(err) != causeLate {
+		return "", false
+	}
+	found := tooLargeText.FindStringSubmatch(err.Error())
+	if found == nil {
+		return "", false
+	}
+	return found[1], true
 }
 
 func (l *listerWatcher) listNothing(ctx context.Context, at, selector string) (rv, conn string, err error) {
 	ctx, waited := l.measure(l.learn(ctx, toProve, &conn, nil))
 	list, err := l.inner.ListWithContext(ctx, metav1.ListOptions{ResourceVersion: at, FieldSelector: selector, Limit: 1})
 	w := waited()
+	if ctx.Err() != nil {
+		w = limiterPatience + 1 // or client-go repeated it until the end, as it does with a 429: watches tell why
+	}
 	l.mu.Lock()
 	l.limiter.note(w, l.clock.Now())
 	l.mu.Unlock()
