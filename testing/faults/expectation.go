@@ -32,6 +32,8 @@ type expectation struct {
 	// healed bounds the time until the edit is seen and proven, from the end of a
 	// fault that ends, else from the edit.
 	healed time.Duration
+	// unproven: the edit need only be seen, since nothing can be proven.
+	unproven bool
 	// inTime: it is seen and proven while the fault lasts.
 	inTime bool
 	// sooner: the guarded informer sees the edit before the stock one does.
@@ -174,6 +176,7 @@ func (w expectation) String() string {
 	add(len(w.must) == 0 && len(w.may) == 0, "no cure")
 	add(len(w.may) > 0, "may try %s", list(w.may))
 	add(w.patient, "no cure while it lasts")
+	add(w.unproven, "seen is enough, since nothing can be proven")
 	if w.inTime {
 		add(true, "healed within %v though it lasts", short(w.healed))
 	} else {

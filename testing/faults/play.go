@@ -184,7 +184,7 @@ func (p *play) look() {
 	if o.seen < 0 && s.Guarded == after {
 		o.seen = since(o.edited)
 	}
-	if o.healed < 0 && s.Guarded == after && s.freshSince(o.fault.Add(o.edited)) {
+	if o.healed < 0 && s.Guarded == after && (p.row.want.unproven || s.freshSince(o.fault.Add(o.edited))) {
 		o.healed = since(o.edited)
 		o.renewed = s.renewals() > p.before.renewals()
 	}
