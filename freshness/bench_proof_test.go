@@ -70,7 +70,7 @@ func BenchmarkProof(b *testing.B) {
 
 func measureProof(b *testing.B, client kubernetes.Interface, counter *bytesCounter, resource string, lw cache.ListerWatcher) {
 	b.Helper()
-	l := newListerWatcher(lw, clock.RealClock{})
+	l := newListerWatcher(lw, clock.RealClock{}, &limiter{})
 	var inClient, inServer, size []float64
 	for b.Loop() {
 		write(b, client)

@@ -83,7 +83,7 @@ func (l *life) look(t time.Duration) {
 	o := observation{
 		now: now, synced: l.synced, stored: l.storedText, reflected: l.reflectedText,
 		crowd:   l.faults.crowd && l.judge.verdict == Stalled,
-		byEvent: func() bool { return l.byEvent },
+		byEvent: func(string) bool { return l.byEvent },
 	}
 	o.stream, o.previous, o.err = l.books.look()
 	acts := l.step(o)

@@ -28,10 +28,14 @@ func (s *state) heal(o observation) []action {
 		return nil
 	case o.stream.listing || s.opening(o):
 		return s.cutEndlessStream(o)
-	case !o.stream.open && o.now.Sub(o.stream.ended) < reflectorBackoff:
+	case !o.stream.open:
 		// The reflector waits before it tries again, and there is nothing to end. A
-		// cure gets its time once there is.
+		// cure gets its time once there is. Should the reflector never come back,
+		// something in this process holds it.
 		d.verifyBy = latest(d.verifyBy, o.now.Add(patience(d.cure)))
+		if o.now.Sub(latest(o.stream.ended, o.stream.tried)) > 2*reflectorBackoff {
+			s.convictProcess(o.now)
+		}
 		return nil
 	case d.curing && !s.gaveUp(o):
 		return nil

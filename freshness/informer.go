@@ -45,6 +45,7 @@ type tracked struct {
 	informer Informed
 	lw       *listerWatcher
 	guess    Informer
+	byEvent  func(rv string) bool // holds
 
 	state    state
 	verdict  Verdict
@@ -60,15 +61,24 @@ type tracked struct {
 // pendingRead is a read under way.
 type pendingRead struct {
 	cancel context.CancelCauseFunc // nil: none
-	since  time.Time
+	since  time.Time               // when it had its turn; zero: not yet, or it has a timeout of its own
 }
 
 // stopReads cancels the reads that began before.
-func (t *tracked) stopReads(before time.Time, why error) {
+func (t *tracked) stopReads(before time.Time) {
 	for i, r := range t.reads {
-		// An audit takes as many reads as the kind has pages, each with its own timeout.
-		if r.cancel != nil && r.since.Before(before) && (actionKind(i) != actAudit || why != errReadTimeout) {
-			r.cancel(why)
+		if r.cancel != nil && !r.since.IsZero() && r.since.Before(before) {
+			r.cancel(errReadTimeout)
+			t.reads[i] = pendingRead{}
+		}
+	}
+}
+
+// abandon cancels everything that is under way.
+func (t *tracked) abandon() {
+	for i, r := range t.reads {
+		if r.cancel != nil {
+			r.cancel(context.Canceled)
 			t.reads[i] = pendingRead{}
 		}
 	}
@@ -79,7 +89,7 @@ func (t *tracked) look(now time.Time) observation {
 	o := observation{now: now, synced: t.informer.HasSynced(), reflected: t.informer.LastSyncResourceVersion()}
 	o.stored = t.stored(o.reflected)
 	o.stream, o.previous, o.err = t.lw.look()
-	o.byEvent = func() bool { return t.holds(o.stored) }
+	o.byEvent = t.byEvent
 	return o
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"net/http/httptrace"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,10 +20,12 @@ import (
 const (
 	// limiterPatience is how long a LIST may wait for the client's own limiter (QPS and
 	// Burst of its rest.Config) before reads go by watches, which client-go lets pass
-	// (client-go 0.37, rest/request.go, Request.Watch).
-	limiterPatience = time.Second
-	// limiterMemory is for how long they do.
-	limiterMemory = 5 * time.Minute
+	// (client-go 0.37, rest/request.go, Request.Watch). With ConcurrentReads waiting at
+	// once, who else uses the client waits for ten times as long.
+	limiterPatience = 200 * time.Millisecond
+	// limiterMemory is for how long they do; doubled each time, up to limiterMemoryMost.
+	limiterMemory     = 5 * time.Minute
+	limiterMemoryMost = 4 * time.Hour
 	// watchReadTimeout ends a watch that is a read, should its reader not.
 	watchReadTimeout = 10 * time.Second
 )
@@ -31,18 +34,27 @@ const (
 // the informer's own selector takes the place of the read's, or has no end.
 var errWatchRead = errors.New("a watch that should bring nothing brings something")
 
-// limiter is what is known of the limiter of an informer's client.
+// limiter is what is known of the limiter of a monitor's clients. Which informers
+// share one cannot be told, so that one which waits speaks for all.
 type limiter struct {
-	until time.Time // LISTs are kept waiting, so read by watches
-	never bool      // watches will not do
+	mu     sync.Mutex
+	until  time.Time // LISTs are kept waiting, so read by watches
+	memory time.Duration
 }
 
-func (l *limiter) starved(now time.Time) bool { return !l.never && now.Before(l.until) }
+func (l *limiter) starved(now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return now.Before(l.until)
+}
 
 // note takes how long a LIST had to wait before it was sent.
 func (l *limiter) note(waited time.Duration, now time.Time) {
-	if waited > limiterPatience {
-		l.until = now.Add(limiterMemory)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if waited > limiterPatience && !now.Before(l.until) {
+		l.memory = min(max(limiterMemory, 2*l.memory), limiterMemoryMost)
+		l.until = now.Add(l.memory)
 	}
 }
 
@@ -84,7 +96,7 @@ func (l *listerWatcher) watchNothing(ctx context.Context, at, selector string) (
 	}
 	if errors.Is(err, errWatchRead) || apierrors.IsInvalid(err) || apierrors.IsMethodNotSupported(err) || apierrors.IsForbidden(err) {
 		l.mu.Lock()
-		l.limiter.never = true
+		l.listOnly = true
 		l.mu.Unlock()
 		return l.listNothing(ctx, at, selector)
 	}

@@ -38,19 +38,20 @@ type listerWatcher struct {
 	selectors *apipath.Selectors // of the informer's own requests; nil: not known
 	current   streamInfo
 	previous  streamInfo
-	expire    func() // ends the current stream; nil: none open
-	stop      func() // the same, for clients that ignore the context
-	lists     int    // lists under way
-	requests  uint64 // lists and watches sent by the informer
-	err       error  // how the last request failed; nil after a success
+	expire    func()    // ends the current stream; nil: none open
+	stop      func()    // the same, for clients that ignore the context
+	lists     int       // lists under way
+	tried     time.Time // when the informer last sent a list or watch; zero: never
+	err       error     // how the last request failed; nil after a success
 
 	relist     bool          // answer the next watch with "expired"
 	short      bool          // give the next watch verifyTimeout
 	length     time.Duration // or this
 	refuseInit bool          // refuse streams of initial events, so that the reflector lists
 	exact      bool          // make the next list one at an exact resourceVersion
-	limiter    limiter
+	limiter    *limiter
 	nothing    string // the field selector that reads use
+	listOnly   bool   // reads by watches bring what they should not
 }
 
 // streamInfo describes one watch of an informer.
@@ -62,6 +63,7 @@ type streamInfo struct {
 	short      bool          // a watch that has to prove a cure
 	cut        bool          // ended by us
 	listing    bool          // a LIST is under way
+	tried      time.Time     // the last list or watch was begun
 	startRV    string        // as asked for
 	conn       string        // the connection it is on; empty: unknown
 	began      time.Time     // the request was about to be sent
@@ -105,12 +107,13 @@ var (
 	_ cache.ListerWatcherWithContext = (*listerWatcher)(nil)
 )
 
-func newListerWatcher(lw cache.ListerWatcher, c clock.PassiveClock) *listerWatcher {
+func newListerWatcher(lw cache.ListerWatcher, c clock.PassiveClock, shared *limiter) *listerWatcher {
 	return &listerWatcher{
 		inner:       cache.ToListerWatcherWithContext(lw),
 		noWatchList: watchlist.DoesClientNotSupportWatchListSemantics(lw),
 		clock:       c,
 		nothing:     nothing,
+		limiter:     shared,
 	}
 }
 
@@ -132,7 +135,7 @@ func (l *listerWatcher) Watch(opts metav1.ListOptions) (watch.Interface, error) 
 func (l *listerWatcher) ListWithContext(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 	l.mu.Lock()
 	l.lists++
-	l.requests++
+	l.tried = l.clock.Now()
 	l.mu.Unlock()
 	ctx = l.learn(ctx, own, nil, nil)
 	if opts.Continue == "" && l.takeExact() {
@@ -211,7 +214,7 @@ func (l *listerWatcher) begin(sctx *streamctx.Context, opts *metav1.ListOptions)
 		l.previous = l.current
 	}
 	l.current, l.expire, l.stop = next, sctx.Expire, nil
-	l.requests++
+	l.tried = now
 	return next.id, nil
 }
 
@@ -292,7 +295,7 @@ func (l *listerWatcher) look() (current, previous streamInfo, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	current = l.current
-	current.listing = l.lists > 0
+	current.listing, current.tried = l.lists > 0, l.tried
 	return current, l.previous, l.err
 }
 
@@ -346,7 +349,7 @@ func (l *listerWatcher) learn(ctx context.Context, whose bool, conn *string, id 
 func (l *listerWatcher) asked() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.requests > 0
+	return !l.tried.IsZero()
 }
 
 // resource returns what learn has seen.

@@ -29,7 +29,7 @@ type fakeClient struct {
 }
 
 func (f fakeClient) wrap() *listerWatcher {
-	return newListerWatcher(&cache.ListWatch{ListWithContextFunc: f.list, WatchFuncWithContext: f.watch}, clock.RealClock{})
+	return newListerWatcher(&cache.ListWatch{ListWithContextFunc: f.list, WatchFuncWithContext: f.watch}, clock.RealClock{}, &limiter{})
 }
 
 func TestCuresChangeTheNextRequest(t *testing.T) {
@@ -178,7 +178,7 @@ func TestBadRequestForGood(t *testing.T) {
 func TestWatchListSemanticsArePassedOn(t *testing.T) {
 	for _, unsupported := range []bool{true, false} {
 		inner := cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{}, semantics(unsupported))
-		if got := watchlist.DoesClientNotSupportWatchListSemantics(newListerWatcher(inner, clock.RealClock{})); got != unsupported {
+		if got := watchlist.DoesClientNotSupportWatchListSemantics(newListerWatcher(inner, clock.RealClock{}, &limiter{})); got != unsupported {
 			t.Errorf("DoesClientNotSupportWatchListSemantics = %v, want the client's %v", got, unsupported)
 		}
 	}

@@ -31,6 +31,7 @@ type Monitor struct {
 	clock  clock.WithTicker
 	descs  descs
 
+	limiter  limiter
 	results  chan result
 	slots    chan struct{}
 	auditing chan struct{} // the one slot for audits
@@ -92,7 +93,7 @@ func New(opts Options) (*Monitor, error) {
 // The informer is monitored from the first look after it was made until it
 // stops.
 func (m *Monitor) NewInformer(lw cache.ListerWatcher, obj runtime.Object, resync time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
-	wrapped := newListerWatcher(lw, m.clock)
+	wrapped := newListerWatcher(lw, m.clock, &m.limiter)
 	inf := cache.NewSharedIndexInformer(wrapped, obj, resync, indexers)
 	m.add(inf, wrapped, guessInformer(obj))
 	return inf
@@ -102,7 +103,7 @@ func (m *Monitor) NewInformer(lw cache.ListerWatcher, obj runtime.Object, resync
 // with cache.NewSharedIndexInformerWithOptions. Pass the result to that and to
 // Track.
 func (m *Monitor) WrapListerWatcher(lw cache.ListerWatcher) cache.ListerWatcher {
-	return newListerWatcher(lw, m.clock)
+	return newListerWatcher(lw, m.clock, &m.limiter)
 }
 
 // Informed is what a monitor wants of an informer. A cache.SharedIndexInformer has
@@ -147,10 +148,12 @@ func (m *Monitor) add(inf Informed, lw *listerWatcher, guess Informer) {
 }
 
 func (m *Monitor) addLocked(inf Informed, lw *listerWatcher, guess Informer) {
-	m.informers = append(m.informers, &tracked{
+	t := &tracked{
 		informer: inf, lw: lw, guess: guess,
 		state: state{limits: m.limits, salt: rand.Uint64()}, since: m.clock.Now(), //nolint:gosec // no secret
-	})
+	}
+	t.byEvent = t.holds
+	m.informers = append(m.informers, t)
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable: standby replicas
@@ -200,12 +203,12 @@ func (m *Monitor) sweep(ctx context.Context) {
 	kept := m.informers[:0]
 	for _, t := range m.informers {
 		if t.informer.IsStopped() {
-			t.stopReads(now.Add(1), context.Canceled)
+			t.abandon()
 			m.bequeath(t)
 			continue
 		}
 		kept = append(kept, t)
-		t.stopReads(now.Add(-m.opts.ReadTimeout), errReadTimeout)
+		t.stopReads(now.Add(-m.opts.ReadTimeout))
 		if t.misled() {
 			m.conclude(t, now)
 			continue
@@ -308,7 +311,7 @@ func (m *Monitor) do(ctx context.Context, t *tracked, a action) {
 		return
 	}
 	readCtx, cancel := context.WithCancelCause(ctx)
-	t.reads[a.kind] = pendingRead{cancel, m.clock.Now()}
+	t.reads[a.kind] = pendingRead{cancel: cancel}
 	m.reads.Go(func() {
 		defer cancel(nil)
 		r := result{informer: t, kind: a.kind}
@@ -316,6 +319,7 @@ func (m *Monitor) do(ctx context.Context, t *tracked, a action) {
 		case actAudit:
 			r.audit = m.audit(readCtx, t)
 		case actServers:
+			m.began(t, a.kind)
 			r.servers = m.askServers(readCtx, t)
 		default:
 			r.answer = m.ask(readCtx, t, a)
@@ -362,6 +366,7 @@ func (m *Monitor) ask(ctx context.Context, t *tracked, a action) answer {
 	select {
 	case m.slots <- struct{}{}:
 		defer func() { <-m.slots }()
+		m.began(t, a.kind)
 		ans = m.read(ctx, t, a)
 	case <-ctx.Done():
 		ans.sent, ans.err = m.clock.Now(), context.Cause(ctx)
@@ -371,6 +376,14 @@ func (m *Monitor) ask(ctx context.Context, t *tracked, a action) answer {
 	}
 	ans.state, ans.received = classify(ans.err), m.clock.Now()
 	return ans
+}
+
+// began notes that a read has its turn: the time in which it waited for that does
+// not count towards ReadTimeout.
+func (m *Monitor) began(t *tracked, kind actionKind) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	t.reads[kind].since = m.clock.Now()
 }
 
 func (m *Monitor) read(ctx context.Context, t *tracked, a action) answer {

@@ -52,7 +52,7 @@ func (l *listerWatcher) probe(ctx context.Context) (rv, conn string, err error) 
 // keeps those waiting, by a watch, which it lets pass.
 func (l *listerWatcher) version(ctx context.Context, at string) (rv, conn string, err error) {
 	l.mu.Lock()
-	selector, byWatch := l.nothing, l.limiter.starved(l.clock.Now())
+	selector, byWatch := l.nothing, !l.listOnly && l.limiter.starved(l.clock.Now())
 	l.mu.Unlock()
 	ask := l.listNothing
 	if byWatch {
@@ -98,9 +98,7 @@ func (l *listerWatcher) listNothing(ctx context.Context, at, selector string) (r
 	if ctx.Err() != nil {
 		w = limiterPatience + 1 // or client-go repeated it until the end, as it does with a 429: watches tell why
 	}
-	l.mu.Lock()
 	l.limiter.note(w, l.clock.Now())
-	l.mu.Unlock()
 	if err == nil {
 		rv, err = versionOf(list)
 	}

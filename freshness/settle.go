@@ -11,7 +11,7 @@ func (s *state) settle(o observation) {
 		s.clear(o.now)
 	}
 	for p := s.pending; p != nil && reached(o.stored, p.rv); p = s.pending {
-		if s.doubt == nil && o.stored != s.stored && !p.capped() && (!s.bookmarks || s.noBookmarks) && !o.byEvent() {
+		if s.doubt == nil && o.stored != s.stored && !p.capped() && (!s.bookmarks || s.noBookmarks) && !o.byEvent(o.stored) {
 			s.bookmarks, s.noBookmarks = true, false
 		}
 		s.pending, s.newer = s.newer, nil
@@ -66,6 +66,10 @@ func (s *state) dismiss(now time.Time) {
 		s.proveCure(now, d.cure)
 	}
 	s.doubt, s.noBookmarks = nil, false
+	if a := &s.audits; len(a.diverged) > 0 {
+		a.diverged, a.suspects = nil, nil // it may have been what the doubt was about
+		s.auditSoon(now)
+	}
 }
 
 func (s *state) proveCure(now time.Time, r Rung) {

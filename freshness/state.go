@@ -93,9 +93,9 @@ type observation struct {
 	reflected string // resourceVersion of the reflector: what the stream brought
 	stream    streamInfo
 	previous  streamInfo
-	byEvent   func() bool // whether an object in the store has the resourceVersion stored; a walk
-	crowd     bool        // most informers stall at once
-	err       error       // how the last list or watch request failed, if it did
+	byEvent   func(rv string) bool // whether an object in the store has it; a walk
+	crowd     bool                 // most informers stall at once
+	err       error                // how the last list or watch request failed, if it did
 }
 
 // action is something a state asks its monitor to do.
@@ -189,7 +189,7 @@ func (s *state) blame(o observation) {
 	case d.arrived.IsZero():
 		d.arrived = o.now
 	}
-	d.stuck = !d.arrived.IsZero() && o.now.Sub(d.arrived) >= storePatience
+	d.stuck = !d.arrived.IsZero() && o.now.Sub(d.arrived) >= storePatience || d.stuck && !o.stream.open
 	switch {
 	case !d.convicts() || d.server != serverReached || s.down != readOK:
 		d.blamed = time.Time{}
@@ -246,7 +246,10 @@ func (s *state) verdict(now time.Time) Verdict {
 	if s.misled {
 		return Blind
 	}
-	e := evidence{synced: s.synced, proven: !s.freshAsOf.IsZero(), read: s.read, follows: s.bookmarks, diverged: len(s.audits.diverged) > 0}
+	e := evidence{synced: s.synced, proven: !s.freshAsOf.IsZero(), read: s.read, follows: s.bookmarks}
+	// What differs while nothing can be proven is what the API server lacks itself.
+	differs := len(s.audits.diverged) > 0
+	e.follows, e.diverged = e.follows || differs, differs && s.doubt == nil
 	if e.proven {
 		e.bound = s.bound(now)
 	}

@@ -28,7 +28,7 @@ func newSim(t *testing.T, opts Options) *sim {
 		t.Fatal(err)
 	}
 	m := &sim{t: t, s: state{limits: opts.limits()}, now: epoch}
-	m.o = observation{synced: true, stored: "100", reflected: "100", byEvent: func() bool { return false }}
+	m.o = observation{synced: true, stored: "100", reflected: "100", byEvent: func(string) bool { return false }}
 	m.open(streamInfo{initial: true, consistent: true})
 	return m
 }
