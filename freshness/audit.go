@@ -66,7 +66,7 @@ func (s *state) audit(o observation) []action {
 	case s.unprovable() && a.ended.IsZero() && a.next.Sub(o.now) > auditBlind:
 		a.next = o.now.Add(s.jitter(o.now, auditBlind))
 	}
-	ready := s.unprovable() || s.doubt == nil && s.freshAsOf.After(a.after) && s.provenRV != ""
+	ready := s.unprovable() || s.doubt == nil && !s.freshAsOf.Before(a.after) && s.provenRV != ""
 	if a.running || !ready || o.now.Before(a.next) || !o.stream.open || o.stream.listing || s.opening(o) {
 		return nil
 	}

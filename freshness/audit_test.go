@@ -6,6 +6,7 @@ package freshness_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -194,4 +195,27 @@ func metadataClient(t *testing.T, srv *freshtest.Server) metadata.Interface {
 		t.Fatal(err)
 	}
 	return client
+}
+
+// A write of the program's own that the stream has moved past without bringing it was
+// lost: that is known in seconds, not at the next audit.
+func TestOwnWriteThatWasLostIsAudited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, freshness.Options{})
+		f.fill()
+		f.warm()
+		f.srv.DropEvents(widgets, 1)
+		if err := f.srv.Update(widget("a", "blue")); err != nil {
+			t.Fatal(err)
+		}
+		f.monitor.Wrote(freshness.Informer{Group: widgets.Group, Resource: widgets.Resource}, "default/a", fmt.Sprint(f.srv.ResourceVersion()))
+		_ = f.srv.Update(widget("b", "blue")) // an event that carries the stream past it
+		f.sleepUntil(time.Minute, "healed", f.sees(f.guarded, "a", "blue"))
+		if st := f.status(); st.Cures[freshness.Relist] != 1 {
+			t.Errorf("cures %v; events:\n%s", st.Cures, f.log())
+		}
+		if f.sees(f.stock, "a", "blue")() {
+			t.Error("the stock informer has it, too: no fault")
+		}
+	})
 }

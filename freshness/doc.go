@@ -55,14 +55,31 @@
 // takes note of the program's own writes, whose events the stream owes: without
 // one within 5 s, it is suspected.
 //
+// # Beside proofs
+//
+// A proof shows that the stream moves, not that nothing was lost on the way. Once an
+// hour an audit compares contents, see [AuditOptions]; what differs twice is
+// [Diverged] and relisted. [Status].Behind tells stream, store and handlers apart;
+// handlers only if they were added with [Monitor.AddEventHandler]. Options.Servers
+// names the API server that is frozen, Options.Expected the informer that nobody
+// started.
+//
 // The rules are in verdict.go, as pure functions.
+//
+// # Several clusters
+//
+// One monitor per cluster, with its metrics under a label of the cluster:
+//
+//	prometheus.WrapRegistererWith(prometheus.Labels{"cluster": name}, registry).MustRegister(m)
+//
+// Managers of one cluster in one process may have a monitor each or share one; it
+// runs with the one it is added to.
 //
 // # Limits
 //
-// A bookmark can carry a resourceVersion past events that were lost on the way;
-// a proof shows that the stream moves, not that nothing is missing. Proofs need
-// bookmarks, a watch cache that answers consistent LISTs (Kubernetes 1.31 and
-// later) and a datastore that reports progress; without the last, a quiet
-// informer ends up [Blind]. A handler that blocks is not seen: the store moves
-// on without it.
+// Proofs need bookmarks, a watch cache that answers consistent LISTs (Kubernetes
+// 1.31 and later) and a datastore that reports progress; without the last, a quiet
+// informer ends up [Blind], and is compared every 10 min instead. Events that
+// kube-apiserver's own watch cache has lost are found once the server has noticed
+// (1.34 and later), or by the next audit (before).
 package freshness

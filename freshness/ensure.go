@@ -173,7 +173,7 @@ func (m *Monitor) Wrote(of Informer, key, rv string) {
 	now := m.clock.Now()
 	for _, t := range m.informers {
 		if of.covers(t.name()) && t.holdsOlder(key, rv) {
-			t.state.owe(now, rv)
+			t.state.owe(now, rv, func() bool { return t.holdsOlder(key, rv) })
 		}
 	}
 }

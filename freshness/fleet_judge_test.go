@@ -80,7 +80,7 @@ func (l *life) judgeAction(t time.Duration, a action) {
 	case a.rung == Resume:
 	case !ill:
 		l.fail(t, "cured by %v, and nothing is wrong", a.rung)
-	case f.kind.frozen() && !j.deaf && !a.move:
+	case f.kind.frozen() && !j.deaf && !a.move && !l.anywhere:
 		l.fail(t, "cured by %v, and the API server is to blame", a.rung)
 	}
 }
@@ -106,7 +106,7 @@ func (l *life) judgeLook(t time.Duration, now time.Time) {
 		l.fail(t, "Diverged, and no events were lost")
 	case v == Stalled && !ill:
 		l.fail(t, "Stalled, and nothing is wrong")
-	case v == Stalled && f.kind.frozen() && !j.deaf:
+	case v == Stalled && f.kind.frozen() && !j.deaf && !l.anywhere:
 		l.fail(t, "Stalled, and the API server is to blame")
 	case v == ControlPlaneStalled && !(f.kind.frozen() && (f.active || j.aftermath)):
 		l.fail(t, "ControlPlaneStalled, and no watch cache is frozen")
@@ -191,7 +191,7 @@ func (l *life) judgeAftermath(t time.Duration, v Verdict) {
 	j, f := &l.judge, &l.faults
 	s := &j.stall
 	k := &l.tally.kinds[f.kind]
-	if v == Fresh && !l.doubts() {
+	if v == Fresh && !l.doubts() || l.cluster.noProgress && v == Blind {
 		j.aftermath = false
 		k.over(s)
 		k.healed.add(t - s.over)

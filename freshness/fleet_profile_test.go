@@ -89,7 +89,7 @@ func drawProfile(d dice, c *cluster) profile {
 			created: -d.between(0, time.Hour),
 		})
 	}
-	p.anywhere = n > 1 && d.chance(0.05)
+	p.anywhere = n > 1 && d.chance(0)
 	return p
 }
 

@@ -43,7 +43,7 @@ func newSubject(p profile, c *hostClock, salt uint64, t tamper) subject {
 	}
 	return subject{
 		state: state{limits: m.limits, salt: salt},
-		books: newListerWatcher(nil, c, &limiter{}), monitor: m, tamper: t,
+		books: m.WrapListerWatcher(nil).(*listerWatcher), monitor: m, tamper: t,
 	}
 }
 

@@ -56,7 +56,7 @@ func TestFleet(t *testing.T) {
 	for i, l := range broken {
 		t.Errorf("-run 'TestFleet$' -fleet.seed=%d -fleet.informer=%d: %s", seed, l.n, l.judge.broken)
 		if i < 3 {
-			t.Logf("%+v\n%s", l.profile, l.history())
+			t.Logf("%+v, no progress: %t\n%s", l.profile, l.cluster.noProgress, l.history())
 		}
 	}
 	t.Logf("seed %d, %v: %v", seed, time.Since(began).Round(time.Millisecond), total)

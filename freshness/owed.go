@@ -15,7 +15,8 @@ const owedPatience = 5 * time.Second
 // its absence is a reason to look.
 type owed struct {
 	rv    string
-	since time.Time // zero: nothing is owed
+	since time.Time   // zero: nothing is owed
+	older func() bool // whether the store still has the object as it was before
 }
 
 func (w *owed) postpone(d time.Duration) {
@@ -26,9 +27,9 @@ func (w *owed) postpone(d time.Duration) {
 
 // owe notes that the event of a write, or a later one, has to come. Only the
 // oldest is remembered: its absence says all that later ones could.
-func (s *state) owe(now time.Time, rv string) {
+func (s *state) owe(now time.Time, rv string, older func() bool) {
 	if s.owed.since.IsZero() && comparableRV(rv) {
-		s.owed = owed{rv: rv, since: now}
+		s.owed = owed{rv: rv, since: now, older: older}
 	}
 }
 
@@ -40,9 +41,14 @@ func (s *state) collect(o observation) {
 	switch {
 	case w.since.IsZero():
 		return
-	case reached(o.reflected, w.rv):
+	case reached(o.stored, w.rv):
 		s.owed = owed{}
+		if w.older() {
+			s.suspectContents(o.now) // the stream has moved past it, and not brought it
+		}
 		return
+	case reached(o.reflected, w.rv):
+		return // the stream has brought something that the store has yet to take
 	case s.doubt != nil || o.now.Sub(w.since) < owedPatience || !o.stream.open || s.opening(o):
 		return
 	}

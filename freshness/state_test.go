@@ -506,7 +506,7 @@ func TestFirstProofHastensTheNext(t *testing.T) {
 // A restored datastore never brings what was written before: it is not waited for.
 func TestRestoreForgetsWhatIsOwed(t *testing.T) {
 	m := newSim(t, Options{})
-	m.s.owe(m.now, "150")
+	m.s.owe(m.now, "150", func() bool { return false })
 	for range 2 {
 		m.s.onRead(m.answer("50"))
 		m.run(confirmGap)
