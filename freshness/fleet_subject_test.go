@@ -72,7 +72,7 @@ func (x *subject) step(o observation) []action {
 
 func (x *subject) want(at time.Time)                 { x.state.want(at) }
 func (x *subject) move()                             { x.state.spreadWanted = true }
-func (x *subject) owe(at time.Time, rv string)       { x.state.owe(at, rv) }
+func (x *subject) owe(at time.Time, rv string)       { x.state.owe(at, rv, func() bool { return false }) }
 func (x *subject) fresh() time.Time                  { return x.state.freshAsOf }
 func (x *subject) doubts() bool                      { return x.state.doubt != nil }
 func (x *subject) follows() bool                     { return x.state.bookmarks && !x.state.noBookmarks }
