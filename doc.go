@@ -21,6 +21,10 @@
 //     token is dead.
 //   - freshclient puts the monitor under controller-runtime's clients: writes as
 //     evidence, and reads gated on freshness.
+//   - freshinformers has client-go's factories with monitored informers, and
+//     apiservers asks the API servers behind one address one by one.
+//   - reconcile has a gate that requeues while what a reconciler reads is known to
+//     be stale.
 //   - testing/controlplane starts a real etcd and kube-apiserver from a Go test.
 //   - testing/faultproxy makes real faults on command, between client and API
 //     server and between API server and etcd.
@@ -30,8 +34,8 @@
 // Planned, and not there yet:
 //
 //   - watchcanary, a write on a Lease that the process must see come back.
-//   - reconcile, for what happens after the cache: deadlines, wedged workers,
-//     generation lag.
+//   - more of reconcile, for what happens after the cache: deadlines, wedged
+//     workers, generation lag.
 //
 // Each package stands alone. Once the planned ones exist, this one will set them
 // up together.
