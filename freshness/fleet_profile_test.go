@@ -178,7 +178,9 @@ func (l *life) write(t time.Duration) {
 		l.timers[tForward] = min(l.timers[tForward], c.on[w.conn.server])
 	}
 	if l.writes && t >= l.asleepTo && l.synced && l.chance(0.3) {
-		l.owe(l.clock.at(t), versionText(c.rv))
+		l.owe(l.clock.at(t), versionText(c.rv), func() bool {
+			return len(l.cluster.commits) > 0 && l.cluster.commits[0].rv <= c.rv
+		})
 		l.dirty = true
 	}
 }

@@ -118,6 +118,7 @@ func (l *life) refuseWatch(connected bool) error {
 func (l *life) list(t time.Duration) {
 	l.note(t, "list", 0)
 	l.books.lists++
+	l.books.tried = l.clock.at(t)
 	l.reflector.listing = true
 	l.timers[tList] = t + l.between(l.listTime/2, l.listTime) + l.slowness(3*time.Second)
 }

@@ -70,14 +70,14 @@ func (x *subject) step(o observation) []action {
 	return acts
 }
 
-func (x *subject) want(at time.Time)                 { x.state.want(at) }
-func (x *subject) move()                             { x.state.spreadWanted = true }
-func (x *subject) owe(at time.Time, rv string)       { x.state.owe(at, rv, func() bool { return false }) }
-func (x *subject) fresh() time.Time                  { return x.state.freshAsOf }
-func (x *subject) doubts() bool                      { return x.state.doubt != nil }
-func (x *subject) follows() bool                     { return x.state.bookmarks && !x.state.noBookmarks }
-func (x *subject) verdict(now time.Time) Verdict     { return x.state.verdict(now) }
-func (x *subject) bound(now time.Time) time.Duration { return x.state.bound(now) }
+func (x *subject) want(at time.Time)                              { x.state.want(at) }
+func (x *subject) move()                                          { x.state.spreadWanted = true }
+func (x *subject) owe(at time.Time, rv string, lacks func() bool) { x.state.owe(at, rv, lacks) }
+func (x *subject) fresh() time.Time                               { return x.state.freshAsOf }
+func (x *subject) doubts() bool                                   { return x.state.doubt != nil }
+func (x *subject) follows() bool                                  { return x.state.bookmarks && !x.state.noBookmarks }
+func (x *subject) verdict(now time.Time) Verdict                  { return x.state.verdict(now) }
+func (x *subject) bound(now time.Time) time.Duration              { return x.state.bound(now) }
 func (x *subject) failsLiveness(v Verdict) bool {
 	return failsLiveness(v, x.state.stalledFor(), DefaultFailAfter)
 }
