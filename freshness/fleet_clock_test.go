@@ -4,6 +4,7 @@
 package freshness
 
 import (
+	"slices"
 	"testing"
 	"time"
 	"unsafe"
@@ -43,9 +44,9 @@ func (c *hostClock) step(t, by time.Duration) { c.set, c.setAt = c.set+by, t }
 // when is the model's time of a reading.
 func (c *hostClock) when(r time.Time) time.Duration {
 	mono := r.Sub(reading(0, 0))
-	for i := len(c.naps) - 1; i >= 0; i-- {
-		if mono > c.naps[i].mono {
-			return mono + c.naps[i].slept
+	for _, n := range slices.Backward(c.naps) {
+		if mono > n.mono {
+			return mono + n.slept
 		}
 	}
 	return mono

@@ -31,7 +31,7 @@ func versionAt(t time.Duration) int64 { return 1_000_000 + int64(t/time.Microsec
 // revision is the datastore's at t.
 func (c *cluster) revision(t time.Duration) int64 {
 	t = min(t, c.still)
-	return max(versionAt(t/c.others*c.others), c.last, c.floor)
+	return max(versionAt(t.Truncate(c.others)), c.last, c.floor)
 }
 
 // writtenAfter is when something is written after t, as far as is known.
@@ -39,7 +39,7 @@ func (c *cluster) writtenAfter(t time.Duration) time.Duration {
 	if c.still != never {
 		return never
 	}
-	return (t/c.others + 1) * c.others
+	return t.Truncate(c.others) + c.others
 }
 
 // hold has the others stop writing, or go on.

@@ -14,8 +14,9 @@ const (
 	stuck                      // nor does any that resumes, until there was a relist
 	frozenAll                  // every API server's watch cache stands still
 	frozenOne                  // the one that it is connected to
-	nFaultKinds
 )
+
+const nFaultKinds = int(frozenOne) + 1
 
 var faultNames = [nFaultKinds]string{"silence", "dead path", "stuck until a relist", "frozen datastore watch", "one API server frozen"}
 
@@ -61,7 +62,7 @@ func (l *life) onFault(t time.Duration) {
 		return
 	}
 	*f = faults{
-		kind: faultKind(l.IntN(int(nFaultKinds))), active: true, from: t, to: never,
+		kind: faultKind(l.IntN(nFaultKinds)), active: true, from: t, to: never,
 		lack: l.cluster.writtenAfter(t), flowBound: l.chance(0.5), crowd: l.chance(0.3),
 	}
 	if f.kind == stuck && l.resumeOnly {
@@ -151,7 +152,7 @@ func (l *life) faultOver(t time.Duration) {
 	if l.chance(0.2) { // dead again soon
 		l.timers[tFault] = t + l.between(5*time.Second, 4*time.Minute)
 	}
-	if k := trouble(l.IntN(int(nTroubles))); l.chance(0.4) { // or when there is other trouble
+	if k := trouble(l.IntN(nTroubles)); l.chance(0.4) { // or when there is other trouble
 		s := l.weather.spells[k]
 		l.timers[tFault] = max(t, l.between(s.from-time.Minute, s.to))
 	}

@@ -80,7 +80,7 @@ func (l *life) judgeAction(t time.Duration, a action) {
 	case a.rung == Resume:
 	case !ill:
 		l.fail(t, "cured by %v, and nothing is wrong", a.rung)
-	case f.kind.frozen() && !j.deaf && !a.move && !l.anywhere:
+	case f.kind.frozen() && !j.deaf && !a.move:
 		l.fail(t, "cured by %v, and the API server is to blame", a.rung)
 	}
 }
@@ -93,7 +93,7 @@ func (l *life) judgeLook(t time.Duration, now time.Time) {
 		l.note(t, "verdict "+v.String(), 0)
 	}
 	ill := f.active || j.aftermath || j.deaf
-	if !ill && t > j.troubled+3*time.Minute && l.path == plain && !l.cluster.noProgress && !l.anywhere {
+	if !ill && t > j.troubled+3*time.Minute && l.path == plain && !l.cluster.noProgress {
 		l.tally.spent[j.verdict] += t - j.looked
 	}
 	j.verdict, j.looked = v, t
@@ -106,7 +106,7 @@ func (l *life) judgeLook(t time.Duration, now time.Time) {
 		l.fail(t, "Diverged, and no events were lost")
 	case v == Stalled && !ill:
 		l.fail(t, "Stalled, and nothing is wrong")
-	case v == Stalled && f.kind.frozen() && !j.deaf && !l.anywhere:
+	case v == Stalled && f.kind.frozen() && !j.deaf:
 		l.fail(t, "Stalled, and the API server is to blame")
 	case v == ControlPlaneStalled && !(f.kind.frozen() && (f.active || j.aftermath)):
 		l.fail(t, "ControlPlaneStalled, and no watch cache is frozen")
@@ -170,7 +170,7 @@ func (l *life) judgeFault(t time.Duration, v Verdict, died bool) {
 		l.fail(t, "a fault (%v) that matters since %v is not healed", faultNames[f.kind], f.lack)
 	case f.kind == deadPath && l.resumeOnly && t < f.to && !died && lasted > limit+DefaultFailAfter+time.Minute:
 		l.fail(t, "nothing helps since %v, and liveness does not fail", f.lack)
-	case f.kind == frozenAll && !s.cps && l.follows() && !l.cluster.noProgress && !l.anywhere && lasted > limit+freezing:
+	case f.kind == frozenAll && !s.cps && l.follows() && !l.cluster.noProgress && lasted > limit+freezing:
 		l.fail(t, "a watch cache frozen since %v is called %v", f.lack, v)
 	}
 }

@@ -37,8 +37,9 @@ const (
 	tAsk    // somebody calls EnsureFresh
 	tSpread // the monitor finds that too many prove themselves at this second
 	tLook
-	nTimers
 )
+
+const nTimers = int(tLook) + 1
 
 const spreadGap = 12 * time.Hour
 

@@ -156,7 +156,7 @@ func (l *life) planBookmark(t time.Duration) {
 		return
 	}
 	created := l.cluster.servers[w.conn.server].created
-	bucket := created + (next-created)/time.Second*time.Second
+	bucket := created + (next - created).Truncate(time.Second)
 	l.timers[tBookmark] = max(bucket, t) + l.between(0, l.between(time.Second, 1250*time.Millisecond))
 }
 

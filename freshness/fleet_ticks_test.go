@@ -19,14 +19,14 @@ func newTicks(first, every time.Duration) ticks { return ticks{anchor: first, ev
 
 // last is the newest look at or before t; not before the anchor.
 func (k *ticks) last(t time.Duration) time.Duration {
-	return k.anchor + (t-k.anchor)/k.every*k.every
+	return k.anchor + (t - k.anchor).Truncate(k.every)
 }
 
 // first is the first look at or after t that was not taken yet.
 func (k *ticks) first(t time.Duration) time.Duration {
 	at := k.anchor
 	if t > k.anchor {
-		at += (t - k.anchor + k.every - 1) / k.every * k.every
+		at += (t - k.anchor + k.every - 1).Truncate(k.every)
 	}
 	if k.started && at <= k.took {
 		at = k.took + k.every

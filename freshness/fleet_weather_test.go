@@ -20,8 +20,9 @@ const (
 	outage                    // the datastore answers nobody
 	dead                      // nobody writes anything anywhere
 	stuffed                   // this process is slow to apply what the stream has brought
-	nTroubles
 )
+
+const nTroubles = int(stuffed) + 1
 
 var troubleNames = [nTroubles]string{
 	"collecting", "stopped", "asleep", "clock set", "restarting", "slow",
@@ -52,8 +53,9 @@ const (
 	refused                  // the connection is
 	hanging                  // no answer at all
 	forbidden                // 403
-	nFailures
 )
+
+const nFailures = int(forbidden) + 1
 
 // spell is a time of trouble. What it means is drawn beforehand, so that all
 // informers of a process have the same weather.
@@ -88,7 +90,7 @@ func (w *weather) draw(k trouble, now time.Duration) {
 	s := spell{
 		from:     now + w.about(time.Duration(float64(c.gap)/w.harshness)),
 		severity: w.Float64(),
-		how:      failure(w.IntN(int(nFailures))),
+		how:      failure(w.IntN(nFailures)),
 		watches:  w.chance(0.4),
 		part:     []float64{0.3, 0.7, 1}[w.IntN(3)],
 		by:       w.span(time.Second, 2*time.Hour),
@@ -103,8 +105,8 @@ func (w *weather) draw(k trouble, now time.Duration) {
 // next is when the weather changes.
 func (w *weather) next() time.Duration {
 	t := never
-	for k, s := range w.spells {
-		if w.on[k] {
+	for k, on := range w.on {
+		if s := &w.spells[k]; on {
 			t = min(t, s.to)
 		} else {
 			t = min(t, s.from)
@@ -129,13 +131,3 @@ func (w *weather) change(t time.Duration, begin, end func(trouble, spell)) {
 
 // is tells whether there is trouble of a kind.
 func (w *weather) is(k trouble) bool { return w.on[k] }
-
-// calm tells whether there is none that could put off a proof.
-func (w *weather) calm() bool {
-	for k, on := range w.on {
-		if on && trouble(k) != dead && trouble(k) != collecting {
-			return false
-		}
-	}
-	return true
-}
