@@ -33,6 +33,7 @@ const (
 	causeConversion  // a conversion webhook fails
 	causeUndecodable // an object does not fit the program's type
 	causeVersions    // resourceVersions do not compare
+	causeExpired     // what was asked for is history: reflectors list again by themselves
 	causeRefused     // a question that this API server does not take
 )
 
@@ -58,6 +59,10 @@ func diagnose(err error) cause {
 // diagnoseStatus is diagnose for an answer of the API server's.
 func diagnoseStatus(err error, status metav1.Status) cause {
 	switch {
+	case status.Code >= 429 && strings.Contains(status.Message, "conversion webhook"):
+		// From the conversion itself, or from a watch cache that cannot be filled for it
+		// (apiextensions-apiserver 0.37, pkg/apiserver/conversion/webhook_converter.go).
+		return causeConversion
 	case tooLarge(err):
 		return causeLate
 	case status.Code == http.StatusUnauthorized:
@@ -66,10 +71,10 @@ func diagnoseStatus(err error, status metav1.Status) cause {
 		return causeForbidden
 	case status.Code == http.StatusNotFound:
 		return causeNotServed
+	case status.Code == http.StatusGone:
+		return causeExpired
 	case status.Code == http.StatusTooManyRequests, status.Code == http.StatusServiceUnavailable, status.Code == http.StatusGatewayTimeout:
 		return causeBusy
-	case status.Code >= 500 && strings.Contains(status.Message, "conversion webhook"):
-		return causeConversion // apiextensions-apiserver 0.37, pkg/apiserver/conversion/webhook_converter.go
 	case status.Code >= 500 && strings.Contains(status.Message, "unable to decode an event"):
 		return causeUndecodable // client-go 0.37, apimachinery's pkg/watch/streamwatcher.go
 	case status.Code >= 500:
@@ -100,7 +105,7 @@ func undecodable(err error) bool {
 // answered is Unreachable; an answer that no repetition will change is Blind.
 func (c cause) state() readState {
 	switch c {
-	case causeNone:
+	case causeNone, causeExpired:
 		return readOK
 	case causeUnreachable, causeBusy, causeLate, causeBroken, causeUnauthorized:
 		return readUnreachable
@@ -126,5 +131,6 @@ var causeTexts = [...]string{
 	causeConversion:   "the API server cannot convert stored objects, look at the conversion webhook (a restart of this program does not help)",
 	causeUndecodable:  "an object does not fit this program's type, correct one or the other (a restart does not help)",
 	causeVersions:     "resourceVersions prove nothing here",
+	causeExpired:      "the API server has forgotten the resourceVersion that was asked for",
 	causeRefused:      "the API server does not take the question",
 }

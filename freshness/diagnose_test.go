@@ -46,6 +46,8 @@ func TestDiagnose(t *testing.T) {
 		{"401", apierrors.NewUnauthorized("no"), causeUnauthorized, readUnreachable},
 		{"403", apierrors.NewForbidden(gr, "", errors.New("no")), causeForbidden, readBlind},
 		{"404", apierrors.NewNotFound(gr, ""), causeNotServed, readBlind},
+		{"410", apierrors.NewResourceExpired("too old"), causeExpired, readOK},
+		{"conversion, behind a watch cache that cannot be filled", apierrors.NewTooManyRequests("storage is (re)initializing: failed to list: conversion webhook for example.com/v1, Kind=Widget failed", 1), causeConversion, readBlind},
 		{"405", apierrors.NewMethodNotSupported(gr, "list"), causeRefused, readBlind},
 		{"400", apierrors.NewBadRequest("no"), causeRefused, readBlind},
 		{"429", apierrors.NewTooManyRequests("later", 1), causeBusy, readUnreachable},

@@ -190,6 +190,11 @@ func (t *tracked) failure() string {
 	if t.state.down != readOK {
 		err = t.state.downErr
 	}
+	// The informer's own request may have been told more: a read does not wait as long
+	// as client-go repeats it.
+	if _, _, told := t.lw.look(); told != nil && diagnose(err) < diagnose(told) {
+		err = told
+	}
 	return t.explain(err)
 }
 

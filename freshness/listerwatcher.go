@@ -48,6 +48,8 @@ type listerWatcher struct {
 	short      bool          // give the next watch verifyTimeout
 	length     time.Duration // or this
 	refuseInit bool          // refuse streams of initial events, so that the reflector lists
+	vain       int           // streams of initial events in a row that ended at once
+	listUntil  time.Time     // no such streams before
 	exact      bool          // make the next list one at an exact resourceVersion
 	limiter    *limiter
 	nothing    string // the field selector that reads use
@@ -101,6 +103,13 @@ func (s streamInfo) endedInTime() bool {
 func (s streamInfo) endedEarly() bool {
 	return s.short && !s.open && !s.cut && s.ended.Before(s.deadline(s.ended).from.Add(-pretimeoutAtLast))
 }
+
+const (
+	// maxVain is how many streams of initial events may end at once before the reflector
+	// is made to list, for listFor.
+	maxVain = 10
+	listFor = 10 * time.Minute
+)
 
 var (
 	_ cache.ListerWatcher            = (*listerWatcher)(nil)
@@ -182,8 +191,8 @@ func (l *listerWatcher) WatchWithContext(ctx context.Context, opts metav1.ListOp
 func (l *listerWatcher) begin(sctx *streamctx.Context, opts *metav1.ListOptions) (uint64, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	initial := opts.SendInitialEvents != nil && *opts.SendInitialEvents
-	if initial && (l.refuseInit || l.exact) {
+	initial, now := opts.SendInitialEvents != nil && *opts.SendInitialEvents, l.clock.Now()
+	if initial && (l.refuseInit || l.exact || l.fruitless(now)) {
 		l.relist = false // the list that follows is one
 		return 0, apierrors.NewBadRequest("freshness: a stream of initial events will not do; list instead")
 	}
@@ -191,7 +200,6 @@ func (l *listerWatcher) begin(sctx *streamctx.Context, opts *metav1.ListOptions)
 		l.relist = false
 		return 0, apierrors.NewResourceExpired("freshness: a relist is due")
 	}
-	now := l.clock.Now()
 	next := streamInfo{
 		id: l.current.id + 1, open: true, initial: initial,
 		consistent: initial && opts.ResourceVersion == "",
@@ -216,6 +224,22 @@ func (l *listerWatcher) begin(sctx *streamctx.Context, opts *metav1.ListOptions)
 	l.current, l.expire, l.stop = next, sctx.Expire, nil
 	l.tried = now
 	return next.id, nil
+}
+
+// fruitless tells whether streams of initial events have ended at once again and
+// again: client-go repeats those without a pause (0.37), and lists with one. The
+// caller holds the lock.
+func (l *listerWatcher) fruitless(now time.Time) bool {
+	c := l.current
+	if c.initial && !c.open && !c.cut && c.ended.Sub(c.began) < time.Second && now.Sub(c.ended) < time.Second {
+		l.vain++
+	} else if !now.Before(l.listUntil) {
+		l.vain = 0
+	}
+	if l.vain >= maxVain {
+		l.vain, l.listUntil = 0, now.Add(listFor)
+	}
+	return now.Before(l.listUntil)
 }
 
 func (l *listerWatcher) answered(id uint64, conn *string, stop func()) {

@@ -136,6 +136,30 @@ type connection struct {
 	opened   time.Time
 	recycled atomic.Bool
 	lost     atomic.Bool // it did not answer a PING
+	silences atomic.Int32
+}
+
+// maxSilences is how many lists and watches in a row may wait in vain for their
+// headers, or a list for its rest, with nothing heard of any other, before their
+// connection is given up. Some proxies hold back the headers of a quiet watch.
+const maxSilences = 2
+
+// heard notes that a list or watch has had an answer, or a byte of one.
+func (c *connection) heard() {
+	if c != nil && c.silences.Load() != 0 {
+		c.silences.Store(0)
+	}
+}
+
+// deaf notes that a list or watch has waited in vain, and tells whether the
+// connection was closed for that: its far end answers PINGs, and nobody behind it
+// answers requests. Such as a proxy that has pinned it to a dead backend.
+func (c *connection) deaf() bool {
+	if c == nil || c.silences.Add(1) != maxSilences {
+		return false
+	}
+	_ = c.Close()
+	return true
 }
 
 // Close implements net.Conn.

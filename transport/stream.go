@@ -85,6 +85,7 @@ func (s *stream) toldTo() (EndReason, bool) {
 
 // answer notes that the response has begun.
 func (s *stream) answer(resp *http.Response) {
+	s.conn.Load().heard()
 	s.proto.Store(&resp.Proto)
 	s.status.Store(int32(resp.StatusCode)) //nolint:gosec // three digits
 }
@@ -175,6 +176,10 @@ func (s *stream) sweep(now time.Time, paused time.Duration, l limits) {
 		return
 	}
 	reading, answered, bytes := s.reading.Load(), s.status.Load() != 0, s.bytes.Load()
+	conn := s.conn.Load()
+	if bytes != s.seen {
+		conn.heard()
+	}
 	if bytes != s.seen || answered && !reading {
 		s.seen, s.quiet = bytes, now
 	}
@@ -185,7 +190,14 @@ func (s *stream) sweep(now time.Time, paused time.Duration, l limits) {
 		began: s.start, answered: answered, reading: reading, quiet: s.quiet,
 	}
 	if reason, yes := l.overdue(now, p); yes && s.tell(reason) {
-		go s.noteEnd(reason) // a log sink can hang; the other streams must not
+		deaf := (reason == EndedHeaders || reason == EndedStalled) && conn.deaf() // a quiet watch may be idle
+		go func() { // a log sink can hang; the other streams must not
+			s.noteEnd(reason)
+			if deaf {
+				local, remote := addresses(conn)
+				s.owner.log.Info("Closing a connection over which nothing but PINGs has come; its watches go on over another one", "local", local, "remote", remote)
+			}
+		}()
 	}
 }
 
