@@ -12,14 +12,17 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"sync/atomic"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // muteEtcd is a proxy to etcd that drops the progress notifications of watches, so
 // that the API server's watch cache of a quiet kind stays behind for ever: a
-// datastore that imitates etcd and does not report progress.
+// datastore that imitates etcd and does not report progress. It does so once it is
+// told to: an API server may not live to see the end of its start otherwise.
 type muteEtcd struct {
+	muted    atomic.Bool
 	listener net.Listener
 	server   *http.Server
 	upstream *http.Transport
@@ -44,7 +47,7 @@ func startMuteEtcd(target string) (*muteEtcd, error) {
 		ErrorHandler:  func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
 		ModifyResponse: func(r *http.Response) error {
 			if r.Request.URL.Path == "/etcdserverpb.Watch/Watch" {
-				r.Body = &withoutProgress{ReadCloser: r.Body}
+				r.Body = &withoutProgress{ReadCloser: r.Body, muted: &m.muted}
 			}
 			return nil
 		},
@@ -64,6 +67,7 @@ func (m *muteEtcd) close() error {
 // withoutProgress is the body of a watch without messages that report progress.
 type withoutProgress struct {
 	io.ReadCloser
+	muted *atomic.Bool
 	ready bytes.Buffer
 }
 
@@ -79,7 +83,7 @@ func (w *withoutProgress) Read(p []byte) (int, error) {
 		if _, err := io.ReadFull(w.ReadCloser, message); err != nil {
 			return 0, err
 		}
-		if !reportsProgress(message) {
+		if !w.muted.Load() || !reportsProgress(message) {
 			w.ready.Write(header)
 			w.ready.Write(message)
 		}

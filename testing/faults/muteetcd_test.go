@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
+	"sync/atomic"
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -38,12 +39,21 @@ func framed(messages ...[]byte) []byte {
 func TestWithoutProgress(t *testing.T) {
 	const created, events = 3, 11
 	all := framed(message(created), message(), message(events), message())
-	body := &withoutProgress{ReadCloser: io.NopCloser(bytes.NewReader(all))}
-	got, err := io.ReadAll(body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := framed(message(created), message(events)); !bytes.Equal(got, want) {
-		t.Errorf("got %x, want %x", got, want)
+	for _, tc := range []struct {
+		muted bool
+		want  []byte
+	}{
+		{false, all},
+		{true, framed(message(created), message(events))},
+	} {
+		var muted atomic.Bool
+		muted.Store(tc.muted)
+		got, err := io.ReadAll(&withoutProgress{ReadCloser: io.NopCloser(bytes.NewReader(all)), muted: &muted})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, tc.want) {
+			t.Errorf("muted %t: got %x, want %x", tc.muted, got, tc.want)
+		}
 	}
 }

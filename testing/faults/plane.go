@@ -87,6 +87,9 @@ func startPlane(ctx context.Context, g ground, version string, log io.Writer) (_
 		}
 		p.servers = append(p.servers, server{name: name, config: cfg, etcd: proxies[len(proxies)-1]})
 	}
+	for _, m := range p.mutes {
+		m.muted.Store(true)
+	}
 	return p, p.connect(p.Config())
 }
 
