@@ -191,7 +191,7 @@ func (s *stream) sweep(now time.Time, paused time.Duration, l limits) {
 	}
 	if reason, yes := l.overdue(now, p); yes && s.tell(reason) {
 		deaf := (reason == EndedHeaders || reason == EndedStalled) && conn.deaf() // a quiet watch may be idle
-		go func() { // a log sink can hang; the other streams must not
+		go func() {                                                               // a log sink can hang; the other streams must not
 			s.noteEnd(reason)
 			if deaf {
 				local, remote := addresses(conn)
