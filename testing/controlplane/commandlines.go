@@ -13,12 +13,12 @@ import (
 // and a dying process loses nothing that it has written.
 func etcdArgs(member, dataDir string, port int) []string {
 	const peer = "http://127.0.0.1:0"
-	url := "http://" + loopback(port)
+	own := "http://" + loopback(port)
 	return []string{
 		"--name=" + member,
 		"--data-dir=" + dataDir,
-		"--listen-client-urls=" + url,
-		"--advertise-client-urls=" + url,
+		"--listen-client-urls=" + own,
+		"--advertise-client-urls=" + own,
 		"--listen-peer-urls=" + peer,
 		"--initial-advertise-peer-urls=" + peer,
 		"--initial-cluster=" + member + "=" + peer,

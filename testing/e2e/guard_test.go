@@ -80,6 +80,16 @@ func (g *guard) slowness(slowestProof time.Duration) string {
 	}
 }
 
+// renewed counts the watches that were ended, to cure a stall or to have a proof in
+// time.
+func (g *guard) renewed() int {
+	n := len(g.history(everyInformer).cures(freshness.CureStarted))
+	for _, s := range g.Status() {
+		n += int(s.Renewals)
+	}
+	return n
+}
+
 // untilEnd runs f until the end of the test and waits for it.
 func untilEnd(t testing.TB, f func(context.Context)) {
 	t.Helper()

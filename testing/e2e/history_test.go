@@ -119,6 +119,10 @@ func (h history) String() string {
 			fmt.Fprintf(&b, " as of %.1f s", e.FreshAsOf.Sub(h[0].Time).Seconds())
 		case freshness.CureStarted, freshness.CureProven, freshness.CureFailed:
 			fmt.Fprintf(&b, " %v", e.Cure)
+		case freshness.Audited:
+			fmt.Fprintf(&b, " %d objects, lacks %q", e.Objects, e.Diverged)
+		case freshness.AuditFailed, freshness.LevelChanged:
+			fmt.Fprintf(&b, " %s", e.Reason)
 		}
 		b.WriteByte('\n')
 	}
