@@ -11,6 +11,7 @@ type doubt struct {
 	blamed     time.Time // since when the stream is to blame; zero: it is not
 	proof      proof
 	conclusive bool
+	owed       bool      // it is about a write of this process
 	arrived    time.Time // when the stream brought it; zero: it has not
 	stuck      bool      // and the store has still not taken it
 	back       bool      // the API server went back in time: nothing to wait for, relist
@@ -30,6 +31,12 @@ type doubt struct {
 	counted  bool
 	verifyBy time.Time
 	retries  int // of a watch that was ended before it could prove its cure
+}
+
+// early tells whether what is owed may be on its way: the API server's cache has just
+// got it.
+func (d *doubt) early(now time.Time) bool {
+	return d.owed && d.server == serverReached && now.Sub(d.reachedAt) < verifySlack
 }
 
 // convicts tells whether what is overdue cannot be explained by a renewed stream or

@@ -41,9 +41,10 @@ func (s *state) heal(o observation) []action {
 		return nil
 	case d.server != serverReached || !d.answered:
 		return append(s.move(o), s.askServer(o)...)
-	case !d.back && reached(o.reflected, d.proof.rv):
+	case d.early(o.now), !d.back && reached(o.reflected, d.proof.rv):
 		return nil
 	}
+	d.conclusive = d.conclusive || d.owed
 	rungs := s.rungsFor(d)
 	if len(rungs) == 0 && o.now.Sub(d.since) > longestProof {
 		d.conclusive = true // nothing may be renewed, but a whole period has passed

@@ -51,6 +51,15 @@ func (pr *proof) await(now time.Time, p phase, stream uint64) {
 	}
 }
 
+// cacheWait is how long kube-apiserver lets a consistent read wait for its watch
+// cache, before it reads the datastore instead (3 s in apiserver 0.37), and a little
+// less.
+const cacheWait = 2800 * time.Millisecond
+
+// cached tells whether the watch cache had reached rv when the answer came, so that
+// every bookmark since must carry it.
+func (pr *proof) cached() bool { return pr.answered.Sub(pr.at) < cacheWait }
+
 // capped tells whether the proof falls due before its bookmark can be expected,
 // since the stream was renewed meanwhile. Missing such a due says nothing about
 // the stream.
