@@ -149,6 +149,18 @@ func (w *watchCache) restart(t, until time.Duration) {
 	w.last = max(w.last, until)
 }
 
+// thaw has a frozen server go on.
+func (c *cluster) thaw(j int, t time.Duration) {
+	w := c.servers[j]
+	w.frozenUntil, w.last = 0, t
+	for i := range w.queue {
+		w.queue[i].at = min(w.queue[i].at, t)
+	}
+	for i := range c.commits {
+		c.commits[i].on[j] = min(c.commits[i].on[j], t)
+	}
+}
+
 // back ends the restart of a server: it has read everything anew.
 func (c *cluster) back(j int, t time.Duration) {
 	w := c.servers[j]

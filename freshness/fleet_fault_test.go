@@ -29,6 +29,7 @@ type faults struct {
 	active    bool
 	from, to  time.Duration
 	lack      time.Duration // when something was written that the informer cannot get
+	server    int           // that is frozen, if one is
 	flowBound bool          // a new connection cures the path
 	crowd     bool          // other informers have it, too
 }
@@ -92,8 +93,9 @@ func (l *life) onFault(t time.Duration) {
 // freeze keeps the watch caches from getting anything.
 func (l *life) freeze(t time.Duration) {
 	f := &l.faults
+	f.server = l.stream.conn.server
 	for j, s := range l.cluster.servers {
-		if f.kind == frozenOne && j != l.stream.conn.server {
+		if f.kind == frozenOne && j != f.server {
 			continue
 		}
 		s.frozenUntil = f.to
@@ -117,6 +119,9 @@ func (l *life) freeze(t time.Duration) {
 func (l *life) deafen(t time.Duration) {
 	f, w := &l.faults, l.stream
 	switch {
+	case f.active && f.kind == frozenOne && w.conn.server != f.server:
+		l.cluster.thaw(f.server, t)
+		l.faultOver(t)
 	case !f.active || f.kind.frozen():
 	case f.kind == stuck:
 		if !w.initial {

@@ -68,6 +68,7 @@ func drawProfile(d dice, c *cluster) profile {
 		p.path, p.cutAfter = cutting, pick(20*time.Second, time.Minute)
 	case d.chance(0.03):
 		p.path = bookmarkless
+		p.maxStaleness = max(p.maxStaleness, DefaultMaxStaleness) // a shorter one cannot be kept
 	}
 	switch {
 	case d.chance(0.1):

@@ -95,6 +95,8 @@ func (l *life) accept(t time.Duration) {
 	l.timers[tServerEnd] = w.deadline
 	l.send(t, headers, 0)
 	switch {
+	case w.initial && c.noProgress: // and so from the datastore itself
+		l.timers[tInitial] = t + l.between(l.listTime/2, l.listTime)
 	case w.initial:
 		need := w.from
 		if need == 0 {
@@ -123,6 +125,9 @@ func (l *life) endInitial(t time.Duration) {
 		return
 	}
 	rv := l.cluster.servers[w.conn.server].at(t)
+	if l.cluster.noProgress {
+		rv = l.cluster.revision(t)
+	}
 	w.live = true
 	l.send(t, initialEnd, rv)
 	w.newest = max(w.newest, rv)
