@@ -69,7 +69,7 @@ func TestFleetNoticesBrokenRules(t *testing.T) {
 					a.rv = s.doubt.proof.rv
 				}
 			},
-		}, "the API server is to blame"},
+		}, "claims to hold every change"},
 		{"an API server is always behind", tamper{
 			answer: func(_ *state, kind actionKind, a *answer) {
 				if kind == actProbe {

@@ -13,7 +13,7 @@ import (
 // A fleet of which no look is skipped lives through the same events, at the same
 // moments, as one of which those are skipped at which nothing can happen.
 func TestFleetSkipsNothing(t *testing.T) {
-	const seed, informers, lasts = 7, 24, 4 * time.Hour
+	const seed, informers, lasts = 7, 24, 4 * time.Hour / slowdown
 	o := fleetOptions{informers: informers, lasts: lasts, perProcess: 4, harshness: 12, keep: true, lax: true}
 	looks, skipped := 0, 0
 	for n := range informers {

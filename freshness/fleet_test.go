@@ -39,7 +39,7 @@ type fleetOptions struct {
 // FRESHWATCH_FLEET=1000x30d asks for more informers and a longer time. A life that
 // went wrong is run again with the flags that the failure names.
 func TestFleet(t *testing.T) {
-	o := fleetOptions{informers: 60, lasts: 48 * time.Hour, perProcess: 20, harshness: 3, skips: true}
+	o := fleetOptions{informers: 60, lasts: 48 * time.Hour / slowdown, perProcess: 20, harshness: 3, skips: true}
 	if text := os.Getenv("FRESHWATCH_FLEET"); text != "" {
 		var days float64
 		if _, err := fmt.Sscanf(text, "%dx%fd", &o.informers, &days); err != nil || o.informers < 1 || days <= 0 {
