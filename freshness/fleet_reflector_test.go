@@ -91,7 +91,7 @@ func (l *life) watch(t time.Duration) {
 	l.stream = &watchStream{id: id, ctx: ctx, conn: conn, initial: r.initial, from: from, timeout: timeout, silent: never}
 	if err := l.refuseWatch(ok); err != nil {
 		l.stream = nil
-		l.books.end(id, err)
+		l.books.refused(id, err)
 		ctx.Release()
 		l.note(t, "watch refused", 0)
 		l.wait(t, !errors.Is(err, errRefused) && !apierrors.IsTooManyRequests(err))

@@ -26,13 +26,15 @@ func (s *state) follow(o observation) {
 	}
 	s.conn = o.stream.conn
 	opening := s.opening(o)
-	switch {
-	case o.stream.id != s.stream || opening || s.wasOpening:
+	if o.stream.id != s.stream || opening || s.wasOpening {
 		s.cleanEnd(o)
 		began := o.stream.start(o.now)
 		if o.stream.initial {
 			// Bookmarks are counted from the end of the initial events.
 			began = window{latest(s.swept, o.stream.began), o.now.Add(bookmarkLatest - 60*time.Second)}
+		}
+		if s.stream != o.stream.id {
+			s.away = 0
 		}
 		s.stream = o.stream.id
 		s.phase = newPhase(began, o.stream.deadline(o.now))
@@ -40,12 +42,14 @@ func (s *state) follow(o observation) {
 		if s.pending != nil && s.doubt == nil {
 			s.pending.await(o.now, s.phase, s.stream)
 		}
-	case o.stored != s.stored:
-		s.phase = s.phase.observe(s.swept, o.now)
 	}
 	s.wasOpening = opening
+}
+
+// roll moves on to the next bookmark once its predecessor's window has closed.
+func (s *state) roll(now time.Time) {
 	var rolled bool
-	if s.phase, rolled = s.phase.roll(o.now); rolled {
+	if s.phase, rolled = s.phase.roll(now); rolled {
 		s.plan()
 	}
 }
@@ -70,7 +74,7 @@ func (s *state) plan() {
 // it, this server sends none.
 func (s *state) cleanEnd(o observation) {
 	d, p := s.doubt, o.previous
-	if d == nil || d.back || p.id != s.stream || !p.endedInTime() || o.stream.initial ||
+	if d == nil || d.back || p.id != s.stream || !p.endedInTime(s.away) || o.stream.initial ||
 		d.server != serverReached || !p.began.After(d.reachedAt) {
 		return
 	}

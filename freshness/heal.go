@@ -67,7 +67,9 @@ func (s *state) heal(o observation) []action {
 // and is tried again.
 func (s *state) gaveUp(o observation) bool {
 	d := s.doubt
-	accepted := func(i streamInfo) bool { return !i.answered.IsZero() && !i.began.Before(s.curedAt) }
+	accepted := func(i streamInfo) bool {
+		return !i.answered.IsZero() && !i.began.Before(s.curedAt) && (i.short || !d.cure.resumes())
+	}
 	if o.stream.short && accepted(o.stream) {
 		d.verifyBy = latest(d.verifyBy, o.stream.answered.Add(patience(Resume)))
 	}
@@ -76,7 +78,9 @@ func (s *state) gaveUp(o observation) bool {
 		return false
 	}
 	d.curing = false
-	untold := cutShort || !accepted(o.stream) && !accepted(o.previous)
+	untold := cutShort || !accepted(o.stream) && !accepted(o.previous) ||
+		// Where no bookmark was ever seen, only a watch that does not even end tells.
+		d.cure.resumes() && !s.bookmarks && !accepted(o.stream)
 	if untold && d.retries < maxRetries {
 		d.retries++
 		d.ladder.tried = max(0, d.ladder.tried-1)

@@ -45,8 +45,9 @@ type tracked struct {
 	informer Informed
 	lw       *listerWatcher
 	guess    Informer
-	byEvent  func(rv string) bool // holds
+	byEvent  func(rv string) bool // mayBeEvent
 
+	objects  int // in the store, when it was last walked over
 	state    state
 	verdict  Verdict
 	since    time.Time
@@ -103,10 +104,17 @@ func (t *tracked) stored(reflected string) string {
 	return reflected
 }
 
-// holds tells whether an object in the store has resourceVersion rv. It walks
-// over the store, and is asked only until a bookmark has been seen.
-func (t *tracked) holds(rv string) bool {
-	for _, obj := range t.informer.GetStore().List() {
+// mayBeEvent tells whether an event may have brought the store to rv: an object has
+// that resourceVersion, or some are gone since this was last asked. Otherwise it was
+// a bookmark. It walks over the store, once for each proof.
+func (t *tracked) mayBeEvent(rv string) bool {
+	objects := t.informer.GetStore().List()
+	gone := len(objects) < t.objects
+	t.objects = len(objects)
+	if gone {
+		return true
+	}
+	for _, obj := range objects {
 		if m, err := meta.Accessor(obj); err == nil && m.GetResourceVersion() == rv {
 			return true
 		}

@@ -92,10 +92,11 @@ func (s streamInfo) deadline(now time.Time) window {
 }
 
 // endedInTime tells whether the server ended a short watch when it was due.
-func (s streamInfo) endedInTime() bool {
+// away is for how long this process did not run meanwhile.
+func (s streamInfo) endedInTime(away time.Duration) bool {
 	d := s.deadline(s.ended)
 	return s.short && !s.open && !s.cut && !s.answered.IsZero() &&
-		!s.ended.Before(d.from.Add(-time.Second)) && !s.ended.After(d.to.Add(verifySlack))
+		!s.ended.Before(d.from.Add(-time.Second)) && !s.ended.After(d.to.Add(verifySlack+away))
 }
 
 // endedEarly tells whether somebody else ended a watch that had to prove a cure
@@ -175,7 +176,7 @@ func (l *listerWatcher) WatchWithContext(ctx context.Context, opts metav1.ListOp
 	if err != nil {
 		cut := sctx.Expired()
 		sctx.Release()
-		l.end(id, err)
+		l.refused(id, err)
 		if cut {
 			// Cut while waiting for headers. An empty watch makes the reflector
 			// watch again; the error would make it relist.
@@ -249,6 +250,17 @@ func (l *listerWatcher) answered(id uint64, conn *string, stop func()) {
 	if l.current.id == id {
 		l.current.answered, l.current.conn, l.stop = l.clock.Now(), *conn, stop
 	}
+}
+
+// refused ends a watch that was never opened. What it should have proven, the next
+// one has to.
+func (l *listerWatcher) refused(id uint64, err error) {
+	l.mu.Lock()
+	if l.current.id == id && l.current.short && !l.current.cut {
+		l.short = true
+	}
+	l.mu.Unlock()
+	l.end(id, err)
 }
 
 func (l *listerWatcher) end(id uint64, err error) {

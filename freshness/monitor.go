@@ -152,7 +152,7 @@ func (m *Monitor) addLocked(inf Informed, lw *listerWatcher, guess Informer) {
 		informer: inf, lw: lw, guess: guess,
 		state: state{limits: m.limits, salt: rand.Uint64()}, since: m.clock.Now(), //nolint:gosec // no secret
 	}
-	t.byEvent = t.holds
+	t.byEvent = t.mayBeEvent
 	m.informers = append(m.informers, t)
 }
 

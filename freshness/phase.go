@@ -27,7 +27,7 @@ func (w window) width() time.Duration { return w.to.Sub(w.from) }
 // prediction may be wide but is not wrong.
 type phase struct {
 	last     window // when the last bookmark was sent, or the stream began
-	seen     window // movements of the resourceVersion inside the next window
+	seen     window // the bookmark, inside the next window
 	deadline window // when the server ends the stream; zero: unknown
 }
 
@@ -52,9 +52,10 @@ func (p phase) next() window {
 	return w
 }
 
-// observe notes that the resourceVersion moved somewhere between from and to.
-// Whether a bookmark or an event moved it cannot be told, and need not be: the
-// bookmark is one of the movements within its window.
+// observe notes that a bookmark came somewhere between from and to. It must not be
+// an event: where nothing else is new, the bookmark that follows it moves no
+// resourceVersion and is not seen, and the window would drift away from where
+// bookmarks are.
 func (p phase) observe(from, to time.Time) phase {
 	n := p.next()
 	if to.Before(n.from) || from.After(n.to) {

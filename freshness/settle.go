@@ -11,8 +11,9 @@ func (s *state) settle(o observation) {
 		s.clear(o.now)
 	}
 	for p := s.pending; p != nil && reached(o.stored, p.rv); p = s.pending {
-		if s.doubt == nil && o.stored != s.stored && !p.capped() && (!s.bookmarks || s.noBookmarks) && !o.byEvent(o.stored) {
+		if s.doubt == nil && o.stored != s.stored && !p.capped() && !o.byEvent(o.stored) {
 			s.bookmarks, s.noBookmarks = true, false
+			s.phase = s.phase.observe(s.swept, o.now)
 		}
 		s.pending, s.newer = s.newer, nil
 		s.prove(o.now, p.at, p.rv)

@@ -22,7 +22,8 @@ type state struct {
 	syncTook   time.Duration // the first initial events
 	wasOpening bool
 	stream     uint64
-	conn       string // of the stream
+	away       time.Duration // this process did not run, since the stream began
+	conn       string        // of the stream
 	phase      phase
 
 	salt   uint64 // of jitter
@@ -68,9 +69,9 @@ const (
 	// renewalTime is what it takes to notice, ask the server, renew a watch and
 	// have its bookmark, with the ticks between.
 	renewalTime = verifyTimeout + 2*verifySlack
-	// storePatience is how long the store may take over what the stream has brought: a
-	// hundred thousand objects are applied in a second or two.
-	storePatience = 10 * time.Second
+	// storePatience is how long the store may stand still before what the stream has
+	// brought: a hundred thousand objects are applied in a second or two.
+	storePatience = time.Minute
 	clockSlip     = 2 * time.Second // wall against monotonic: a suspended machine or a set clock
 )
 
@@ -93,7 +94,7 @@ type observation struct {
 	reflected string // resourceVersion of the reflector: what the stream brought
 	stream    streamInfo
 	previous  streamInfo
-	byEvent   func(rv string) bool // whether an object in the store has it; a walk
+	byEvent   func(rv string) bool // whether an event may have brought it; a walk
 	crowd     bool                 // most informers stall at once
 	err       error                // how the last list or watch request failed, if it did
 }
@@ -158,6 +159,7 @@ func (s *state) step(o observation) []action {
 	}
 	s.follow(o)
 	s.settle(o)
+	s.roll(o.now)
 	s.collect(o)
 	acts := s.hurry(o)
 	if len(acts) == 0 {
@@ -186,7 +188,7 @@ func (s *state) blame(o observation) {
 	switch arrived := !d.back && reached(o.reflected, d.proof.rv); {
 	case !arrived:
 		d.arrived = time.Time{}
-	case d.arrived.IsZero():
+	case d.arrived.IsZero(), o.stored != s.stored: // slow is not blocked
 		d.arrived = o.now
 	}
 	d.stuck = !d.arrived.IsZero() && o.now.Sub(d.arrived) >= storePatience || d.stuck && !o.stream.open
@@ -219,6 +221,7 @@ func (s *state) forgive(now time.Time, gap, wall time.Duration) {
 	if s.pending != nil {
 		s.pending.postpone(late)
 	}
+	s.away += late
 	s.owed.postpone(late)
 	s.audits.postpone(late)
 	s.cutAt = s.cutAt.Add(late)
