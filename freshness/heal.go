@@ -28,6 +28,8 @@ func (s *state) heal(o observation) []action {
 		return nil
 	case o.stream.listing || s.opening(o):
 		return s.cutEndlessStream(o)
+	case o.stream.open && o.stream.cut:
+		return nil // the reflector has yet to come back from it
 	case !o.stream.open:
 		// The reflector waits before it tries again, and there is nothing to end. A
 		// cure gets its time once there is. Should the reflector never come back,
@@ -117,7 +119,7 @@ func (s *state) cutEndlessStream(o observation) []action {
 // only to renew the watch, so that its bookmark can be expected.
 func (s *state) startCure(now time.Time, r Rung) action {
 	d := s.doubt
-	s.lastCure, s.curedAt, s.cutAt = r, now, now
+	s.lastCure, s.curedAt = r, now
 	if d != nil {
 		d.cure, d.curing, d.verifyBy = r, true, now.Add(patience(r))
 		d.renewal = r == Resume && !d.convicts()
@@ -134,13 +136,20 @@ func (s *state) startCure(now time.Time, r Rung) action {
 // insist repeats a cure whose stream did not end: its client does not look at
 // contexts, and has to be told in another way.
 func (s *state) insist(o observation) []action {
-	if !o.stream.open || !o.stream.cut || o.now.Sub(s.curedAt) < insistAfter {
+	if !o.stream.open || !o.stream.cut {
+		s.cutSince = time.Time{}
+		return nil
+	}
+	if s.cutSince.IsZero() {
+		s.cutSince = o.now
+	}
+	if o.now.Sub(s.cutSince) >= storePatience {
+		s.convictProcess(o.now)
+	}
+	if o.now.Sub(s.curedAt) < insistAfter {
 		return nil
 	}
 	s.curedAt = o.now
-	if o.now.Sub(s.cutAt) >= storePatience {
-		s.convictProcess(o.now)
-	}
 	return []action{{kind: actCure, rung: s.lastCure}}
 }
 

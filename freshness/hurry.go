@@ -54,6 +54,6 @@ func (s *state) hurry(o observation) []action {
 	p.limit = o.now.Add(patience(Resume) + renewalTime)
 	p.due = p.limit
 	s.counters.renewals++
-	s.curedAt, s.cutAt, s.lastCure = o.now, o.now, Resume
+	s.curedAt, s.lastCure = o.now, Resume
 	return []action{{kind: actCure, rung: Resume}}
 }

@@ -57,7 +57,7 @@ func (s *state) disperse(o observation) []action {
 	}
 	s.spreadWanted, s.spreadAt = false, o.now
 	s.counters.renewals++
-	s.curedAt, s.cutAt, s.lastCure = o.now, o.now, Resume
+	s.curedAt, s.lastCure = o.now, Resume
 	length := spreadShortest + s.jitter(o.now, spreadLongest-spreadShortest-s.bound(o.now))
 	return []action{{kind: actCure, rung: Resume, length: length.Truncate(time.Second)}}
 }

@@ -56,7 +56,7 @@ type state struct {
 	doubt    *doubt
 	lastCure Rung
 	curedAt  time.Time
-	cutAt    time.Time // when the stream was first told to end
+	cutSince time.Time // the stream was told to end, and has not; zero: none was
 	relisted time.Time // when a relist last helped
 	counters counters
 	events   []Event
@@ -191,7 +191,7 @@ func (s *state) blame(o observation) {
 	case d.arrived.IsZero(), o.stored != s.stored: // slow is not blocked
 		d.arrived = o.now
 	}
-	d.stuck = !d.arrived.IsZero() && o.now.Sub(d.arrived) >= storePatience || d.stuck && !o.stream.open
+	d.stuck = !d.arrived.IsZero() && o.now.Sub(d.arrived) >= storePatience || d.stuck && (!o.stream.open || o.stream.cut)
 	switch {
 	case !d.convicts() || d.server != serverReached || s.down != readOK:
 		d.blamed = time.Time{}
@@ -224,7 +224,9 @@ func (s *state) forgive(now time.Time, gap, wall time.Duration) {
 	s.away += late
 	s.owed.postpone(late)
 	s.audits.postpone(late)
-	s.cutAt = s.cutAt.Add(late)
+	if !s.cutSince.IsZero() {
+		s.cutSince = s.cutSince.Add(late)
+	}
 	if d := s.doubt; d != nil {
 		d.since = d.since.Add(late)
 		if !d.blamed.IsZero() {
