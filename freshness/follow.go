@@ -32,6 +32,9 @@ func (s *state) follow(o observation) {
 		if o.stream.initial {
 			// Bookmarks are counted from the end of the initial events.
 			began = window{latest(s.swept, o.stream.began), o.now.Add(bookmarkLatest - 60*time.Second)}
+			if o.reflected == o.stream.startRV {
+				began.from = o.stream.began // their end moved nothing, and was not seen
+			}
 		}
 		if s.stream != o.stream.id {
 			s.away = 0
