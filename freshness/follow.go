@@ -32,8 +32,8 @@ func (s *state) follow(o observation) {
 		if o.stream.initial {
 			// Bookmarks are counted from the end of the initial events.
 			began = window{latest(s.swept, o.stream.began), o.now.Add(bookmarkLatest - 60*time.Second)}
-			if o.reflected == o.stream.startRV {
-				began.from = o.stream.began // their end moved nothing, and was not seen
+			if o.stream.startRV != "" {
+				began.from = o.stream.began // their end may have moved nothing, and an event later
 			}
 		}
 		if s.stream != o.stream.id {

@@ -5,6 +5,9 @@ package freshness
 
 import "time"
 
+// drainTime is what it takes to see what came while this process did not run.
+const drainTime = 5 * time.Second
+
 // settle looks whether the store has reached what it was asked for.
 func (s *state) settle(o observation) {
 	if d := s.doubt; d != nil && !d.back && reached(o.stored, d.proof.rv) {
@@ -13,7 +16,9 @@ func (s *state) settle(o observation) {
 	for p := s.pending; p != nil && reached(o.stored, p.rv); p = s.pending {
 		if s.doubt == nil && o.stored != s.stored && !p.capped() && !o.byEvent(o.stored) {
 			s.bookmarks, s.noBookmarks = true, false
-			s.phase = s.phase.observe(s.swept, o.now)
+			if o.now.Sub(s.awoke) > drainTime { // or it may have come long before
+				s.phase = s.phase.observe(s.swept, o.now)
+			}
 		}
 		s.pending, s.newer = s.newer, nil
 		s.prove(o.now, p.at, p.rv)

@@ -23,6 +23,7 @@ type state struct {
 	wasOpening bool
 	stream     uint64
 	away       time.Duration // this process did not run, since the stream began
+	awoke      time.Time     // when that was last over
 	conn       string        // of the stream
 	phase      phase
 
@@ -218,6 +219,7 @@ func (s *state) forgive(now time.Time, gap, wall time.Duration) {
 	if late <= s.tick {
 		return
 	}
+	s.awoke = now
 	if s.pending != nil {
 		s.pending.postpone(late)
 	}
