@@ -46,6 +46,14 @@ func (f *faults) lacks(t time.Duration) {
 	}
 }
 
+// refilled notes that a server whose watch cache is frozen has begun anew, and lacks
+// nothing until the next write.
+func (f *faults) refilled(server int, next time.Duration) {
+	if f.active && f.kind.frozen() && (f.kind == frozenAll || f.server == server) {
+		f.lack = next
+	}
+}
+
 // onFault begins a fault, or ends the one whose time is over.
 func (l *life) onFault(t time.Duration) {
 	f := &l.faults

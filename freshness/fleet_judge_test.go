@@ -73,14 +73,14 @@ func (l *life) judgeAction(t time.Duration, a action) {
 	}
 	l.tally.cures[a.rung]++
 	if f.active && f.lack <= t {
-		l.notice(t, true)
+		l.notice(t)
 	}
 	ill := f.active || j.aftermath || j.deaf
 	switch {
 	case a.rung == Resume:
 	case !ill:
 		l.fail(t, "cured by %v, and nothing is wrong", a.rung)
-	case f.kind.frozen() && !j.deaf && !a.move:
+	case f.kind.frozen() && !j.deaf && !a.move && l.streams():
 		l.fail(t, "cured by %v, and the API server is to blame", a.rung)
 	}
 }
@@ -106,7 +106,7 @@ func (l *life) judgeLook(t time.Duration, now time.Time) {
 		l.fail(t, "Diverged, and no events were lost")
 	case v == Stalled && !ill:
 		l.fail(t, "Stalled, and nothing is wrong")
-	case v == Stalled && f.kind.frozen() && !j.deaf:
+	case v == Stalled && f.kind.frozen() && !j.deaf && l.streams():
 		l.fail(t, "Stalled, and the API server is to blame")
 	case v == ControlPlaneStalled && !(f.kind.frozen() && (f.active || j.aftermath)):
 		l.fail(t, "ControlPlaneStalled, and no watch cache is frozen")
@@ -145,11 +145,9 @@ func (l *life) judgeFault(t time.Duration, v Verdict, died bool) {
 	if t < f.lack {
 		return
 	}
-	if !s.counted {
-		s.counted, s.awayAt = true, l.away-max(0, l.asleepTo-f.lack)
-	}
+	l.count(t)
 	if v != Fresh || l.doubts() {
-		l.notice(t, l.doubts())
+		l.notice(t)
 	}
 	since := l.ran(f.lack, t)
 	calm := t > j.troubled && l.ran(max(f.lack, j.troubled), t) > 0
@@ -170,14 +168,22 @@ func (l *life) judgeFault(t time.Duration, v Verdict, died bool) {
 		l.fail(t, "a fault (%v) that matters since %v is not healed", faultNames[f.kind], f.lack)
 	case f.kind == deadPath && l.resumeOnly && t < f.to && !died && lasted > limit+DefaultFailAfter+time.Minute:
 		l.fail(t, "nothing helps since %v, and liveness does not fail", f.lack)
-	case f.kind == frozenAll && !s.cps && l.follows() && !l.cluster.noProgress && lasted > limit+freezing:
+	case f.kind == frozenAll && !s.cps && l.streams() && l.follows() && !l.cluster.noProgress && lasted > limit+freezing:
 		l.fail(t, "a watch cache frozen since %v is called %v", f.lack, v)
 	}
 }
 
+// count notes for how long the process had not run when something was lacking.
+func (l *life) count(t time.Duration) {
+	if s := &l.judge.stall; !s.counted {
+		s.counted, s.awayAt = true, l.away-max(0, l.asleepTo-l.faults.lack)
+	}
+}
+
 // notice notes that a fault has been.
-func (l *life) notice(t time.Duration, doubted bool) {
+func (l *life) notice(t time.Duration) {
 	s, f := &l.judge.stall, &l.faults
+	l.count(t)
 	if s.noticed {
 		return
 	}
@@ -185,6 +191,10 @@ func (l *life) notice(t time.Duration, doubted bool) {
 	k := &l.tally.kinds[f.kind]
 	k.noticed.add(l.ran(f.lack, t))
 }
+
+// streams tells whether the informer has a stream that is past its initial events.
+// While it begins anew, and the API server lets it wait, it is that which counts.
+func (l *life) streams() bool { return l.stream != nil && !l.reflector.initial }
 
 // judgeAftermath looks whether what is over is known to be.
 func (l *life) judgeAftermath(t time.Duration, v Verdict) {

@@ -48,7 +48,10 @@ func (l *life) troubleEnds(k trouble, s spell) {
 	case asleep:
 		l.clock.sleep(s.from, s.to)
 	case restarting:
-		l.cluster.back(int(s.severity*float64(len(l.cluster.servers))), t)
+		j := int(s.severity * float64(len(l.cluster.servers)))
+		l.cluster.back(j, t)
+		l.faults.refilled(j, l.cluster.writtenAfter(t))
+		l.judge.stall.counted = false
 	case lagging:
 		for _, w := range l.cluster.servers {
 			w.lag -= time.Duration(s.severity * float64(6*time.Second))
