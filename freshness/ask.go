@@ -99,9 +99,13 @@ func (s *state) onWentBack(a answer) {
 	s.doubt.proof.rv = a.rv
 }
 
+// frozenAfter is how long a watch cache stands at one place before it is called
+// frozen. One that is late by seconds, of a kind that nobody writes, stands, too.
+const frozenAfter = 2*retryRead - time.Second
+
 // onProbe takes the server's answer to where its watch cache stands. Behind the
-// overdue resourceVersion twice, at the same place, by the same server, with a
-// read in between that makes a living cache catch up: frozen.
+// overdue resourceVersion for frozenAfter, at the same place, by the same server, with
+// reads in between that make a living cache catch up: frozen.
 func (s *state) onProbe(a answer) {
 	d := s.doubt
 	if d == nil || a.sent.Before(d.since) {
@@ -116,9 +120,16 @@ func (s *state) onProbe(a answer) {
 		return
 	case reached(a.rv, d.proof.rv):
 		d.server, d.reachedAt = serverReached, a.received
+		if a.conn != s.conn { // perhaps another API server, which has what the stream's has not
+			d.conclusive, d.owed = false, false
+		}
 		return
 	case a.rv == last.rv && (d.server == serverFrozen || a.conn == last.conn && s.lastConn == a.conn && s.lastRead.After(last.sent)):
-		d.server = serverFrozen
+		if d.server == serverFrozen || a.sent.Sub(last.sent) >= frozenAfter {
+			d.server = serverFrozen
+		} else {
+			s.readSoon = a.received.Add(retryRead / 2)
+		}
 	default:
 		d.server, d.late = serverLate, a
 		s.readSoon = a.received.Add(retryRead / 2)

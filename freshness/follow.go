@@ -26,7 +26,8 @@ func (s *state) follow(o observation) {
 	}
 	s.conn = o.stream.conn
 	opening := s.opening(o)
-	if o.stream.id != s.stream || opening || s.wasOpening {
+	s.beginning = o.stream.id != s.stream || opening || s.wasOpening
+	if s.beginning {
 		s.cleanEnd(o)
 		began := o.stream.start(o.now)
 		if o.stream.initial {
@@ -41,6 +42,9 @@ func (s *state) follow(o observation) {
 		}
 		s.stream = o.stream.id
 		s.phase = newPhase(began, o.stream.deadline(o.now))
+		if o.stream.began.Before(s.slipped) {
+			s.phase = unknownPhase(o.now)
+		}
 		s.plan()
 		if s.pending != nil && s.doubt == nil {
 			s.pending.await(o.now, s.phase, s.stream)

@@ -35,7 +35,7 @@ func (s *state) heal(o observation) []action {
 		// cure gets its time once there is. Should the reflector never come back,
 		// something in this process holds it.
 		d.verifyBy = latest(d.verifyBy, o.now.Add(patience(d.cure)))
-		if o.now.Sub(latest(o.stream.ended, o.stream.tried)) > 2*reflectorBackoff {
+		if o.now.Sub(latest(o.stream.ended, o.stream.tried)) > 2*reflectorBackoff+s.away {
 			s.convictProcess(o.now)
 		}
 		return nil

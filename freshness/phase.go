@@ -37,6 +37,11 @@ func newPhase(began, deadline window) phase {
 	return phase{last: began, deadline: deadline}
 }
 
+// unknownPhase is that of a stream of which only this is known, that it is there.
+func unknownPhase(now time.Time) phase {
+	return newPhase(window{now.Add(-unknownPhaseWidth), now}, window{})
+}
+
 // next returns the window of the next bookmark.
 func (p phase) next() window {
 	w := window{p.last.from.Add(bookmarkEarliest), p.last.to.Add(bookmarkLatest)}

@@ -19,6 +19,7 @@ type proof struct {
 	limit    time.Time // due is never after this, however often the stream is renewed
 	stream   uint64    // the stream whose bookmark is waited for
 	answered time.Time // when rv came
+	arrived  window    // when the stream brought it; zero: not yet
 	renewed  bool      // a watch was renewed to bring it
 	// elsewhere: read over another connection than the stream's, so perhaps from
 	// another API server, whose watch cache is not the one that had to catch up.

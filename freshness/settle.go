@@ -13,11 +13,16 @@ func (s *state) settle(o observation) {
 	if d := s.doubt; d != nil && !d.back && reached(o.stored, d.proof.rv) {
 		s.clear(o.now)
 	}
+	for _, p := range []*proof{s.pending, s.newer} {
+		if p != nil && p.arrived == (window{}) && reached(o.reflected, p.rv) {
+			p.arrived = window{s.swept, o.now} // the store may take its time
+		}
+	}
 	for p := s.pending; p != nil && reached(o.stored, p.rv); p = s.pending {
-		if s.doubt == nil && o.stored != s.stored && !p.capped() && !o.byEvent(o.stored) {
+		if s.doubt == nil && o.stored != s.stored && !p.capped() && !s.beginning && !o.byEvent(o.stored) {
 			s.bookmarks, s.noBookmarks = true, false
 			if o.now.Sub(s.awoke) > drainTime { // or it may have come long before
-				s.phase = s.phase.observe(s.swept, o.now)
+				s.phase = s.phase.observe(p.arrived.from, p.arrived.to)
 			}
 		}
 		s.pending, s.newer = s.newer, nil

@@ -24,6 +24,8 @@ type state struct {
 	stream     uint64
 	away       time.Duration // this process did not run, since the stream began
 	awoke      time.Time     // when that was last over
+	slipped    time.Time     // when wall and monotonic time last parted
+	beginning  bool          // the stream has begun, or ended its initial events, since the last look
 	conn       string        // of the stream
 	phase      phase
 
@@ -208,7 +210,7 @@ func (s *state) blame(o observation) {
 // clock (gap) and the wall clock, nothing is known of the server's phase either.
 func (s *state) forgive(now time.Time, gap, wall time.Duration) {
 	if d := wall - gap; d > clockSlip || d < -clockSlip {
-		s.phase = newPhase(window{now.Add(-unknownPhaseWidth), now}, window{})
+		s.phase, s.slipped = unknownPhase(now), now
 		s.readSoon = now
 		if s.pending != nil {
 			s.pending.limit = now.Add(longestProof)
