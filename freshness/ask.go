@@ -39,7 +39,7 @@ func (s *state) startRead(now time.Time) action {
 
 // onRead takes the answer to a consistent LIST.
 func (s *state) onRead(a answer) {
-	s.reading, s.lastRead, s.lastConn = false, a.received, a.conn
+	s.reading, s.lastRead = false, a.received
 	if a.err == nil && !(comparableRV(a.rv) && comparableRV(a.stored)) {
 		a.state, a.err = readBlind, fmt.Errorf("%w: %q (API server) and %q (store)", errNotComparable, a.rv, a.stored)
 	}
@@ -51,6 +51,7 @@ func (s *state) onRead(a answer) {
 		}
 		return
 	}
+	s.goodRead, s.goodConn = a.received, a.conn
 	s.latency = (3*s.latency + a.received.Sub(a.sent)) / 4
 	s.emit(Event{Time: a.received, Type: Read, ResourceVersion: a.rv})
 	if !reached(a.rv, a.stored) {
@@ -120,11 +121,11 @@ func (s *state) onProbe(a answer) {
 		return
 	case reached(a.rv, d.proof.rv):
 		d.server, d.reachedAt = serverReached, a.received
-		if a.conn != s.conn { // perhaps another API server, which has what the stream's has not
+		if a.conn != s.conn && !d.verified { // perhaps another API server, which has what the stream's has not
 			d.conclusive, d.owed = false, false
 		}
 		return
-	case a.rv == last.rv && (d.server == serverFrozen || a.conn == last.conn && s.lastConn == a.conn && s.lastRead.After(last.sent)):
+	case a.rv == last.rv && (d.server == serverFrozen || a.conn == last.conn && s.goodConn == a.conn && s.goodRead.After(last.sent)):
 		if d.server == serverFrozen || a.sent.Sub(last.sent) >= frozenAfter {
 			d.server = serverFrozen
 		} else {

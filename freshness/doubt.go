@@ -11,6 +11,7 @@ type doubt struct {
 	blamed     time.Time // since when the stream is to blame; zero: it is not
 	proof      proof
 	conclusive bool
+	verified   bool      // by a watch that was renewed in vain
 	owed       bool      // it is about a write of this process
 	arrived    time.Time // when the stream brought it; zero: it has not
 	stuck      bool      // and the store has still not taken it

@@ -25,6 +25,9 @@ func (s *state) follow(o observation) {
 		p.elsewhere = true
 	}
 	s.conn = o.stream.conn
+	if o.stream.id != s.stream {
+		s.atStart = s.reflected
+	}
 	opening := s.opening(o)
 	s.beginning = o.stream.id != s.stream || opening || s.wasOpening
 	if s.beginning {
@@ -33,7 +36,7 @@ func (s *state) follow(o observation) {
 		if o.stream.initial {
 			// Bookmarks are counted from the end of the initial events.
 			began = window{latest(s.swept, o.stream.began), o.now.Add(bookmarkLatest - 60*time.Second)}
-			if o.stream.startRV != "" {
+			if s.atStart != "" {
 				began.from = o.stream.began // their end may have moved nothing, and an event later
 			}
 		}
@@ -102,5 +105,5 @@ func (s *state) opening(o observation) bool {
 	case o.stream.answered.IsZero():
 		return age < relistPatience
 	}
-	return o.stream.initial && o.reflected == o.stream.startRV && age < max(relistPatience, 3*s.syncTook)
+	return o.stream.initial && o.reflected == s.atStart && age < max(relistPatience, 3*s.syncTook)
 }

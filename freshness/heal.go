@@ -88,7 +88,8 @@ func (s *state) gaveUp(o observation) bool {
 		d.ladder.tried = max(0, d.ladder.tried-1)
 		return true
 	}
-	d.conclusive = d.conclusive || !untold && d.server == serverReached // a renewed watch did not bring it either
+	d.verified = d.verified || !untold && d.server == serverReached // a renewed watch did not bring it either
+	d.conclusive = d.conclusive || d.verified
 	d.answered, d.nextProbe = d.back, o.now
 	if !d.renewal {
 		s.emit(Event{Time: o.now, Type: CureFailed, Cure: d.cure})

@@ -66,7 +66,6 @@ type streamInfo struct {
 	cut        bool          // ended by us
 	listing    bool          // a LIST is under way
 	tried      time.Time     // the last list or watch was begun
-	startRV    string        // as asked for
 	conn       string        // the connection it is on; empty: unknown
 	began      time.Time     // the request was about to be sent
 	answered   time.Time     // its headers came; zero: not yet
@@ -204,7 +203,7 @@ func (l *listerWatcher) begin(sctx *streamctx.Context, opts *metav1.ListOptions)
 	next := streamInfo{
 		id: l.current.id + 1, open: true, initial: initial,
 		consistent: initial && opts.ResourceVersion == "",
-		startRV:    opts.ResourceVersion, began: now,
+		began: now,
 	}
 	if l.short && !initial {
 		seconds := int64(verifyTimeout / time.Second)

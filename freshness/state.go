@@ -17,6 +17,8 @@ type state struct {
 	misled     bool      // what it shows is another informer's
 	synced     bool
 	stored     string
+	reflected  string
+	atStart    string    // what the stream's predecessor had brought
 	down       readState // what keeps a stream from being opened; readOK: one is open, or will be
 	downErr    error
 	syncTook   time.Duration // the first initial events
@@ -41,7 +43,8 @@ type state struct {
 	newer     *proof    // the newest, if another
 	reading   bool
 	lastRead  time.Time
-	lastConn  string        // that it came on
+	goodRead  time.Time     // and the last that was answered
+	goodConn  string        // which came on this
 	nextRead  time.Time     // just before the next bookmark; zero: read for it already
 	readSoon  time.Time     // and at this time regardless of bookmarks; zero: no need
 	latency   time.Duration // of reads, smoothed
@@ -149,7 +152,7 @@ func (s *state) step(o observation) []action {
 	if !s.swept.IsZero() {
 		s.forgive(o.now, o.now.Sub(s.swept), o.now.Round(0).Sub(s.swept.Round(0)))
 	}
-	defer func() { s.swept, s.stored = o.now, o.stored }()
+	defer func() { s.swept, s.stored, s.reflected = o.now, o.stored, o.reflected }()
 	if acts := s.insist(o); acts != nil {
 		return acts
 	}
