@@ -116,21 +116,39 @@ func (c cause) state() readState {
 
 // explain says in a sentence what the cause is and what to do, with the error.
 func (c cause) explain(err error) string {
-	return fmt.Sprintf("%s: %s", causeTexts[c], oneLine(err))
+	return fmt.Sprintf("%s: %s", c, oneLine(err))
 }
 
-var causeTexts = [...]string{
-	causeNone:         "the API server answers",
-	causeUnreachable:  "the API server does not answer",
-	causeBusy:         "the API server asks to come back later",
-	causeLate:         "the API server's watch cache is behind its datastore",
-	causeBroken:       "the API server fails",
-	causeUnauthorized: "the API server does not accept this program's credential",
-	causeForbidden:    "this program may not read this kind, grant it list and watch",
-	causeNotServed:    "the API server does not serve this kind, its CRD is missing or this version is not served",
-	causeConversion:   "the API server cannot convert stored objects, look at the conversion webhook (a restart of this program does not help)",
-	causeUndecodable:  "an object does not fit this program's type, correct one or the other (a restart does not help)",
-	causeVersions:     "resourceVersions prove nothing here",
-	causeExpired:      "the API server has forgotten the resourceVersion that was asked for",
-	causeRefused:      "the API server does not take the question",
+// String says what the cause is, and who has to do what.
+func (c cause) String() string {
+	switch c {
+	case causeNone:
+		return "the API server answers"
+	case causeUnreachable:
+		return "the API server does not answer"
+	case causeBusy:
+		return "the API server asks to come back later"
+	case causeLate:
+		return "the API server's watch cache is behind its datastore"
+	case causeBroken:
+		return "the API server fails"
+	case causeUnauthorized:
+		return "the API server does not accept this program's credential"
+	case causeForbidden:
+		return "this program may not read this kind, grant it list and watch"
+	case causeNotServed:
+		return "the API server does not serve this kind, its CRD is missing or this version is not served"
+	case causeConversion:
+		return "the API server cannot convert stored objects, look at the conversion webhook (a restart of this program does not help)"
+	case causeUndecodable:
+		return "an object does not fit this program's type, correct one or the other (a restart does not help)"
+	case causeVersions:
+		return "resourceVersions prove nothing here"
+	case causeExpired:
+		return "the API server has forgotten the resourceVersion that was asked for"
+	case causeRefused:
+		return "the API server does not take the question"
+	default:
+		return fmt.Sprintf("cause(%d)", int(c))
+	}
 }

@@ -8,18 +8,7 @@ import "time"
 // follow keeps the phase in step with the stream.
 func (s *state) follow(o observation) {
 	if !s.synced {
-		s.synced, s.lastRead = true, o.now
-		if o.stream.initial {
-			s.syncTook = o.now.Sub(o.stream.began)
-		}
-		if s.lastCure == List && !s.curedAt.IsZero() {
-			s.proveCure(o.now, List)
-		}
-		if o.stream.consistent && o.stream.open {
-			s.prove(o.now, o.stream.began, o.stored)
-		} else {
-			s.readSoon = o.now // a LIST filled the store, and may have been answered from an old cache
-		}
+		s.begin(o)
 	}
 	if p := s.pending; p != nil && o.stream.conn != s.conn {
 		p.elsewhere = true
@@ -30,30 +19,51 @@ func (s *state) follow(o observation) {
 	}
 	opening := s.opening(o)
 	s.beginning = o.stream.id != s.stream || opening || s.wasOpening
-	if s.beginning {
-		s.cleanEnd(o)
-		began := o.stream.start(o.now)
-		if o.stream.initial {
-			// Bookmarks are counted from the end of the initial events.
-			began = window{latest(s.swept, o.stream.began), o.now.Add(bookmarkLatest - 60*time.Second)}
-			if s.atStart != "" {
-				began.from = o.stream.began // their end may have moved nothing, and an event later
-			}
-		}
-		if s.stream != o.stream.id {
-			s.away = 0
-		}
-		s.stream = o.stream.id
-		s.phase = newPhase(began, o.stream.deadline(o.now))
-		if o.stream.began.Before(s.slipped) {
-			s.phase = unknownPhase(o.now)
-		}
-		s.plan()
-		if s.pending != nil && s.doubt == nil {
-			s.pending.await(o.now, s.phase, s.stream)
+	s.wasOpening = opening
+	if !s.beginning {
+		return
+	}
+	s.cleanEnd(o)
+	if s.stream != o.stream.id {
+		s.stream, s.away = o.stream.id, 0
+	}
+	s.phase = s.firstPhase(o)
+	s.plan()
+	if s.pending != nil && s.doubt == nil {
+		s.pending.await(o.now, s.phase, s.stream)
+	}
+}
+
+// begin takes note of the end of the first list.
+func (s *state) begin(o observation) {
+	s.synced, s.lastRead = true, o.now
+	if o.stream.initial {
+		s.syncTook = o.now.Sub(o.stream.began)
+	}
+	if s.lastCure == List && !s.curedAt.IsZero() {
+		s.proveCure(o.now, List)
+	}
+	if o.stream.consistent && o.stream.open {
+		s.prove(o.now, o.stream.began, o.stored)
+	} else {
+		s.readSoon = o.now // a LIST filled the store, and may have been answered from an old cache
+	}
+}
+
+// firstPhase is that of a stream that has begun.
+func (s *state) firstPhase(o observation) phase {
+	if o.stream.began.Before(s.slipped) {
+		return unknownPhase(o.now)
+	}
+	began := o.stream.start(o.now)
+	if o.stream.initial {
+		// Bookmarks are counted from the end of the initial events.
+		began = window{latest(s.swept, o.stream.began), o.now.Add(bookmarkLatest - 60*time.Second)}
+		if s.atStart != "" {
+			began.from = o.stream.began // their end may have moved nothing, and an event later
 		}
 	}
-	s.wasOpening = opening
+	return newPhase(began, o.stream.deadline(o.now))
 }
 
 // roll moves on to the next bookmark once its predecessor's window has closed.

@@ -5,8 +5,6 @@ package freshness
 
 import (
 	"context"
-	"fmt"
-	"net/http/httptrace"
 	"sync"
 	"time"
 
@@ -21,7 +19,6 @@ import (
 
 	"github.com/freshwatch/freshwatch/internal/apipath"
 	"github.com/freshwatch/freshwatch/internal/streamctx"
-	"github.com/freshwatch/freshwatch/internal/watchnote"
 )
 
 // listerWatcher passes an informer's lists and watches on, remembers the stream
@@ -54,54 +51,6 @@ type listerWatcher struct {
 	limiter    *limiter
 	nothing    string // the field selector that reads use
 	listOnly   bool   // reads by watches bring what they should not
-}
-
-// streamInfo describes one watch of an informer.
-type streamInfo struct {
-	id         uint64
-	open       bool
-	initial    bool          // asked for initial events: a list and a watch in one
-	consistent bool          // those as of now, not of some earlier moment
-	short      bool          // a watch that has to prove a cure
-	cut        bool          // ended by us
-	listing    bool          // a LIST is under way
-	tried      time.Time     // the last list or watch was begun
-	conn       string        // the connection it is on; empty: unknown
-	began      time.Time     // the request was about to be sent
-	answered   time.Time     // its headers came; zero: not yet
-	timeout    time.Duration // asked of the server; zero: none
-	ended      time.Time     // the reflector let go of it
-}
-
-// start is when the server took up the watch.
-func (s streamInfo) start(now time.Time) window {
-	if s.answered.IsZero() {
-		return window{s.began, now}
-	}
-	return window{s.began, s.answered}
-}
-
-// deadline is when the server ends it.
-func (s streamInfo) deadline(now time.Time) window {
-	if s.timeout == 0 {
-		return window{}
-	}
-	w := s.start(now)
-	return window{w.from.Add(s.timeout), w.to.Add(s.timeout)}
-}
-
-// endedInTime tells whether the server ended a short watch when it was due.
-// away is for how long this process did not run meanwhile.
-func (s streamInfo) endedInTime(away time.Duration) bool {
-	d := s.deadline(s.ended)
-	return s.short && !s.open && !s.cut && !s.answered.IsZero() &&
-		!s.ended.Before(d.from.Add(-time.Second)) && !s.ended.After(d.to.Add(verifySlack+away))
-}
-
-// endedEarly tells whether somebody else ended a watch that had to prove a cure
-// before its bookmark was due.
-func (s streamInfo) endedEarly() bool {
-	return s.short && !s.open && !s.cut && s.ended.Before(s.deadline(s.ended).from.Add(-pretimeoutAtLast))
 }
 
 const (
@@ -203,7 +152,7 @@ func (l *listerWatcher) begin(sctx *streamctx.Context, opts *metav1.ListOptions)
 	next := streamInfo{
 		id: l.current.id + 1, open: true, initial: initial,
 		consistent: initial && opts.ResourceVersion == "",
-		began: now,
+		began:      now,
 	}
 	if l.short && !initial {
 		seconds := int64(verifyTimeout / time.Second)
@@ -332,66 +281,6 @@ func (l *listerWatcher) look() (current, previous streamInfo, err error) {
 	current = l.current
 	current.listing, current.tried = l.lists > 0, l.tried
 	return current, l.previous, l.err
-}
-
-// Whose request it is: the informer's, which has its selectors, or one to prove it.
-const own, toProve = true, false
-
-// learn adds to ctx what reads what the client's closures keep to themselves: the
-// resource and namespace, off the request's path, and, into *conn, the connection
-// that it is sent on. The path is known with HTTP/2, or from package transport;
-// with HTTP/1.1 alone the names stay guesses. That package also asks the server for
-// shorter watches than the reflector did, and says so for the watch with *id. The
-// lock guards *conn; *id is set before a request is sent.
-func (l *listerWatcher) learn(ctx context.Context, whose bool, conn *string, id *uint64) context.Context {
-	ctx = watchnote.With(ctx, func(n watchnote.Note) {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.gvr, l.ns = n.GVR, n.Namespace
-		if sel, ok := apipath.SelectorsOf(n.Path); ok && whose == own {
-			l.selectors = &sel
-		}
-		if id != nil && l.current.id == *id && n.Timeout != 0 {
-			l.current.timeout = n.Timeout
-		}
-	})
-	trace := &httptrace.ClientTrace{
-		WroteHeaderField: func(key string, value []string) {
-			if key != ":path" || len(value) != 1 {
-				return
-			}
-			if p, ok := apipath.Parse(value[0]); ok {
-				l.mu.Lock()
-				l.gvr, l.ns = p.GVR, p.Namespace
-				if sel, ok := apipath.SelectorsOf(value[0]); ok && whose == own {
-					l.selectors = &sel
-				}
-				l.mu.Unlock()
-			}
-		},
-	}
-	if conn != nil {
-		trace.GotConn = func(info httptrace.GotConnInfo) {
-			l.mu.Lock()
-			*conn = fmt.Sprintf("%p", info.Conn) // its addresses may be nil
-			l.mu.Unlock()
-		}
-	}
-	return httptrace.WithClientTrace(ctx, trace)
-}
-
-// asked tells whether the informer has sent a request.
-func (l *listerWatcher) asked() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return !l.tried.IsZero()
-}
-
-// resource returns what learn has seen.
-func (l *listerWatcher) resource() (schema.GroupVersionResource, string, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.gvr, l.ns, l.gvr.Resource != ""
 }
 
 // stream is the watch that the reflector reads. It adds nothing to the channel.

@@ -183,17 +183,7 @@ func (f *fixture) log() string {
 	defer f.mu.Unlock()
 	var b strings.Builder
 	for _, e := range f.events {
-		b.WriteString(e.Time.Format("15:04:05.000 ") + e.Type.String())
-		switch e.Type {
-		case freshness.VerdictChanged:
-			b.WriteString(" " + e.Previous.String() + " -> " + e.Verdict.String() + ": " + e.Reason)
-		case freshness.CureStarted, freshness.CureProven, freshness.CureFailed:
-			b.WriteString(" " + e.Cure.String())
-		case freshness.Read:
-			b.WriteString(" " + e.ResourceVersion)
-		case freshness.Proven:
-		}
-		b.WriteString("\n")
+		b.WriteString(e.Time.Format("15:04:05.000 ") + e.String() + "\n")
 	}
 	return b.String()
 }

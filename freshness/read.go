@@ -73,7 +73,7 @@ func (l *listerWatcher) version(ctx context.Context, at string) (rv, conn string
 	return rv, conn, err
 }
 
-var tooLargeText = regexp.MustCompile(`Too large resource version: ([0-9]+)`)
+var tooLargeText = regexp.MustCompile(`Too large resource version: (\d+)`)
 
 // committedOf reads the resourceVersion of the datastore off the error of a
 // consistent read that the watch cache could not serve: it is what the cache was
