@@ -35,7 +35,7 @@ func contentRows() []*row {
 		},
 		{
 			id:     "11-etcd",
-			fault:  "an event is lost between etcd and API server: its watch cache lacks the edit, and moves on",
+			fault:  "an event is lost between etcd and API server: its watch cache lacks the edit, until the server compares the two",
 			proofs: 2,
 			outfit: audited,
 			strike: func(_ context.Context, s *scene) (mend, error) {
@@ -43,7 +43,7 @@ func contentRows() []*row {
 				return nil, nil
 			},
 			want: expectation{
-				detected: 3 * time.Minute, healed: 4 * time.Minute, inTime: true, blind: true,
+				detected: 10 * time.Minute, healed: 12 * time.Minute, inTime: true, blind: true,
 				says:  []freshness.Verdict{freshness.Diverged, freshness.Fresh},
 				words: []string{edited}, never: []freshness.Verdict{freshness.Stalled},
 				may: ladder(), relists: true,
