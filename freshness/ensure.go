@@ -55,8 +55,9 @@ func (e *NotFreshError) Unwrap() error { return e.Cause }
 // informer's comes with its next event, a quiet one's takes some 5 s, one list that
 // returns nothing and one renewed watch. Callers at the same time share it.
 //
-// of names the kind by group and resource; an empty Version stands for all, an
-// empty Namespace for an informer of all namespaces, or each of one. All informers
+// of names the kind by group and resource, both as in URLs: an empty Group is the
+// core group. An empty Version stands for all, an empty Namespace for an informer of
+// all namespaces, or each of one. All informers
 // that match have to be fresh.
 //
 // The error matches ErrNotFresh if ctx ends first, or at once where nothing that
@@ -110,7 +111,7 @@ func (m *Monitor) ensure(of Informer, moment time.Time) (<-chan struct{}, *Statu
 		}
 	}
 	if !found {
-		return nil, nil, fmt.Errorf("%w: %v (monitored: %s)", ErrNotMonitored, of, m.names())
+		return nil, nil, fmt.Errorf("%w: %q (monitored: %s)", ErrNotMonitored, of.String(), m.names())
 	}
 	return m.changed, late, nil
 }

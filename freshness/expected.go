@@ -16,7 +16,10 @@ type absence struct {
 	told  bool
 }
 
-const absentReason = "an informer of this kind is expected, and none runs: nothing has asked for it, it was removed, or it was never started"
+// absentReason says what may be wrong. The caller holds the lock.
+func (m *Monitor) absentReason() string {
+	return "an informer of this kind is expected, and none runs: nothing has asked for it, it was removed or never started, or the name is another (monitored: " + m.names() + ")"
+}
 
 // miss notes which of the expected informers run. The caller holds the lock.
 func (m *Monitor) miss(now time.Time) {
@@ -32,7 +35,7 @@ func (m *Monitor) miss(now time.Time) {
 			a.since = now
 		case !a.told && now.Sub(a.since) >= expectedGrace:
 			a.told = true
-			m.events = append(m.events, Event{Time: now, Informer: a.name, Type: VerdictChanged, Verdict: Blind, Previous: Syncing, Reason: absentReason})
+			m.events = append(m.events, Event{Time: now, Informer: a.name, Type: VerdictChanged, Verdict: Blind, Previous: Syncing, Reason: m.absentReason()})
 		}
 	}
 }
@@ -52,7 +55,7 @@ func (m *Monitor) runs(of Informer) bool {
 func (m *Monitor) absent() (out []Status) {
 	for _, a := range m.absences {
 		if a.told {
-			out = append(out, Status{Informer: a.name, Verdict: Blind, Reason: absentReason, Since: a.since, Cures: map[Rung]uint64{}, ProvenCures: map[Rung]uint64{}})
+			out = append(out, Status{Informer: a.name, Verdict: Blind, Reason: m.absentReason(), Since: a.since, Cures: map[Rung]uint64{}, ProvenCures: map[Rung]uint64{}})
 		}
 	}
 	return out

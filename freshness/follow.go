@@ -23,6 +23,7 @@ func (s *state) follow(o observation) {
 	if !s.beginning {
 		return
 	}
+	s.begunAt = o.now
 	s.cleanEnd(o)
 	if s.stream != o.stream.id {
 		s.stream, s.away = o.stream.id, 0

@@ -126,7 +126,7 @@ func (s *state) startCure(now time.Time, r Rung) action {
 		d.renewal = r == Resume && !d.convicts()
 	}
 	if d != nil && d.renewal {
-		s.counters.renewals++
+		s.renew(now, d.proof.rv)
 		return action{kind: actCure, rung: r}
 	}
 	s.counters.cures[r]++

@@ -18,9 +18,14 @@ func (s *state) wantsMore() bool { return s.wanted.After(s.freshAsOf) }
 // that a renewed watch can still bring it within MaxStaleness.
 func (s *state) period() time.Duration { return s.maxStaleness - renewalTime - verifySlack }
 
+// matureAfter is how old a watch has to be before it is renewed. A reflector lists
+// everything again after one that lasted for less than a second without an event,
+// counted from the end of its initial events (client-go 0.37, VeryShortWatchError).
+const matureAfter = 3 * time.Second
+
 // renewable tells whether there is a watch that can be renewed.
 func (s *state) renewable(o observation) bool {
-	return o.stream.open && !o.stream.listing && !s.opening(o) && slices.Contains(s.cures, Resume)
+	return o.stream.open && !o.stream.listing && !s.opening(o) && o.now.Sub(s.begunAt) >= matureAfter && slices.Contains(s.cures, Resume)
 }
 
 // hurry brings a proof forward that somebody waits for, or that a MaxStaleness
@@ -53,7 +58,39 @@ func (s *state) hurry(o observation) []action {
 	p.renewed = true
 	p.limit = o.now.Add(patience(Resume) + renewalTime)
 	p.due = p.limit
-	s.counters.renewals++
-	s.curedAt, s.lastCure = o.now, Resume
+	s.renew(o.now, p.rv)
 	return []action{{kind: actCure, rung: Resume}}
+}
+
+// renew notes that the watch is renewed. What the API server had committed by rv, the
+// one before it should have brought.
+func (s *state) renew(now time.Time, rv string) {
+	s.counters.renewals++
+	s.curedAt, s.lastCure = now, Resume
+	if s.stored == s.reflected {
+		s.renewal = renewal{at: now, rv: rv}
+	}
+}
+
+// renewal is a watch that was renewed to have a proof, while nobody suspected the one
+// before it.
+type renewal struct {
+	at time.Time
+	rv string
+}
+
+// redeem looks whether a renewed watch brings an event that the one before it owed. Then that
+// one was dead, and the renewal has cured it.
+func (s *state) redeem(o observation) {
+	r := s.renewal
+	if r.at.IsZero() || o.stored == s.stored || o.stream.began.Before(r.at) || o.stream.answered.IsZero() {
+		return
+	}
+	s.renewal = renewal{}
+	if !reached(r.rv, o.stored) || !o.byEvent(o.stored) {
+		return
+	}
+	s.counters.cures[Resume]++
+	s.emit(Event{Time: r.at, Type: CureStarted, Cure: Resume})
+	s.proveCure(o.now, Resume)
 }

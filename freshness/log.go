@@ -17,11 +17,11 @@ func logEvent(log logr.Logger, e Event) {
 		}
 		log.Info("Informer freshness changed", "verdict", e.Verdict.String(), "previous", e.Previous.String(), "reason", e.Reason)
 	case CureStarted:
-		log.V(e.noise()).Info("Curing informer", "cure", e.Cure.String())
+		log.Info("Curing informer", "cure", e.Cure.String())
 	case CureProven:
-		log.V(e.noise()).Info("Cure worked", "cure", e.Cure.String())
+		log.Info("Cure worked", "cure", e.Cure.String())
 	case CureFailed:
-		log.V(e.noise()).Info("Cure did not help", "cure", e.Cure.String())
+		log.Info("Cure did not help", "cure", e.Cure.String())
 	case AuditFailed:
 		log.Info("Informer audit failed", "reason", e.Reason)
 	case LevelChanged:
@@ -31,13 +31,4 @@ func logEvent(log logr.Logger, e Event) {
 	case Read, Proven:
 		log.V(4).Info("Informer proof", "event", e.Type.String(), "resourceVersion", e.ResourceVersion)
 	}
-}
-
-// noise is the level of a cure's line. A watch that is renewed to have a proof is
-// nobody's concern while the informer is held to be fresh.
-func (e Event) noise() int {
-	if e.Verdict == Fresh && e.Cure == Resume {
-		return 1
-	}
-	return 0
 }

@@ -4,6 +4,7 @@
 package freshness
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -85,8 +86,9 @@ type Options struct {
 
 	// Expected are informers that have to run. One that does not, for a minute, is
 	// reported as Blind: a kind that was forgotten, or whose informer was removed, is
-	// otherwise nobody's. An empty Version stands for all, an empty Namespace for an
-	// informer of all namespaces, or each of one.
+	// otherwise nobody's. Group and Resource are as in URLs, an empty Group is the core
+	// group; an empty Version stands for all, an empty Namespace for an informer of all
+	// namespaces, or each of one.
 	Expected []Informer
 
 	// DisabledCures are not tried. With all disabled the monitor only watches.
@@ -130,6 +132,7 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
 	}
+	var errs []error
 	for _, c := range []struct {
 		name     string
 		got, min time.Duration
@@ -142,23 +145,23 @@ func (o Options) withDefaults() (Options, error) {
 		{"ReadTimeout", o.ReadTimeout, 4 * time.Second, "a server with a frozen watch cache answers after 3s"},
 	} {
 		if c.got < c.min {
-			return o, fmt.Errorf("freshness: Options.%s is %v, but must be at least %v (%s)", c.name, c.got, c.min, c.why)
+			errs = append(errs, fmt.Errorf("freshness: Options.%s is %v, but must be at least %v (%s)", c.name, c.got, c.min, c.why))
 		}
 	}
 	if o.ConcurrentReads < 1 {
-		return o, fmt.Errorf("freshness: Options.ConcurrentReads is %d, but must be at least 1", o.ConcurrentReads)
+		errs = append(errs, fmt.Errorf("freshness: Options.ConcurrentReads is %d, but must be at least 1", o.ConcurrentReads))
 	}
 	for i, e := range o.Expected {
 		if e.Resource == "" {
-			return o, fmt.Errorf("freshness: Options.Expected[%d] is %+v, but needs a Resource, such as configmaps", i, e)
+			errs = append(errs, fmt.Errorf("freshness: Options.Expected[%d].Resource is empty, but must name one, such as configmaps", i))
 		}
 	}
 	for _, r := range o.DisabledCures {
 		if r < Resume || r > Reconnect {
-			return o, fmt.Errorf("freshness: Options.DisabledCures holds %v, but the cures are %v, %v, %v and %v", r, Resume, Relist, List, Reconnect)
+			errs = append(errs, fmt.Errorf("freshness: Options.DisabledCures holds %v, but the cures are %v, %v, %v and %v", r, Resume, Relist, List, Reconnect))
 		}
 	}
-	return o, nil
+	return o, errors.Join(errs...)
 }
 
 func (o Options) limits() limits {

@@ -52,12 +52,11 @@ func (m *Monitor) spread(now time.Time) {
 // proof.
 func (s *state) disperse(o observation) []action {
 	if !s.spreadWanted || s.pending != nil || s.reading || s.doubt != nil || s.bound(o.now) > retryRead ||
-		!o.stream.open || o.stream.listing || s.opening(o) || o.stream.timeout <= spreadLongest {
+		!s.renewable(o) || o.stream.timeout <= spreadLongest {
 		return nil
 	}
 	s.spreadWanted, s.spreadAt = false, o.now
-	s.counters.renewals++
-	s.curedAt, s.lastCure = o.now, Resume
+	s.renew(o.now, s.provenRV)
 	length := spreadShortest + s.jitter(o.now, spreadLongest-spreadShortest-s.bound(o.now))
 	return []action{{kind: actCure, rung: Resume, length: length.Truncate(time.Second)}}
 }

@@ -60,6 +60,8 @@ type state struct {
 	wentBack    bool // the last read was older than the store: to be confirmed
 
 	doubt    *doubt
+	begunAt  time.Time // the stream, or its life after the initial events
+	renewal  renewal
 	lastCure Rung
 	curedAt  time.Time
 	cutSince time.Time // the stream was told to end, and has not; zero: none was
@@ -164,6 +166,7 @@ func (s *state) step(o observation) []action {
 		s.down, s.downErr = classify(o.err), o.err
 	}
 	s.follow(o)
+	s.redeem(o)
 	s.settle(o)
 	s.roll(o.now)
 	s.collect(o)
