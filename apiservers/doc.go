@@ -33,13 +33,15 @@
 //
 //	// +kubebuilder:rbac:groups=discovery.k8s.io,namespace=default,resources=endpointslices,resourceNames=kubernetes,verbs=get
 //
-// Where a right is missing, a [RightsError] holds the rule. With
+// Where a right is missing, a [RightsError] holds the rule; [Find] at start tells
+// before an incident does. With
 // [Options].Addresses the EndpointSlice is not read. The program must be able to
 // connect to the addresses, which a NetworkPolicy may not let it.
 //
 // # How it works
 //
-// Every kube-apiserver enters its address in EndpointSlice default/kubernetes.
+// Every kube-apiserver enters its address in EndpointSlice default/kubernetes, unless
+// it listens on a loopback address, as in tests.
 // [Find] reads it by a GET, which comes from the datastore, whatever watch caches
 // say.
 //

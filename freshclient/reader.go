@@ -5,7 +5,6 @@ package freshclient
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -40,7 +39,9 @@ type ReaderOptions struct {
 }
 
 // Reader reads from the cache as long as that is proven fresh, and from the API
-// server otherwise. It is safe for concurrent use.
+// server otherwise: for a kind that has no informer yet always, since it makes none.
+// Ask the manager's cache for one first (GetInformer), or have a controller watch the
+// kind. It is safe for concurrent use.
 type Reader struct {
 	cache   client.Client
 	live    client.Reader
@@ -55,7 +56,7 @@ var _ client.Reader = (*Reader)(nil)
 func NewReader(cached client.Client, live client.Reader, m *freshness.Monitor, opts ReaderOptions) (*Reader, error) {
 	switch {
 	case cached == nil || live == nil || m == nil:
-		return nil, errors.New("freshclient: NewReader wants a client, a reader and a monitor, got nil")
+		return nil, fmt.Errorf("freshclient: NewReader wants a client, a reader and a monitor, got %s", nils(cached == nil, live == nil, m == nil))
 	case opts.MaxAge < 0:
 		return nil, fmt.Errorf("freshclient: ReaderOptions.MaxAge is %v, but must not be negative", opts.MaxAge)
 	case opts.Wait < 0:
@@ -109,11 +110,25 @@ func (r *Reader) fresh(ctx context.Context, of freshness.Informer) bool {
 // in obj's namespace, that was committed up to maxAge before the call: see
 // freshness.Monitor.EnsureFresh. obj may be empty but for its namespace.
 func EnsureFresh(ctx context.Context, c client.Client, m *freshness.Monitor, obj client.Object, maxAge time.Duration) error {
+	if c == nil || m == nil || obj == nil {
+		return fmt.Errorf("freshclient: EnsureFresh wants a client, a monitor and an object, got %s", nils(c == nil, m == nil, obj == nil))
+	}
 	of, err := name(c, obj, obj.GetNamespace())
 	if err != nil {
 		return err
 	}
 	return m.EnsureFresh(ctx, of, maxAge)
+}
+
+// nils says which of three arguments is nil.
+func nils(first, second, third bool) string {
+	var at []string
+	for i, is := range []bool{first, second, third} {
+		if is {
+			at = append(at, []string{"first", "second", "third"}[i])
+		}
+	}
+	return "nil for the " + strings.Join(at, " and the ")
 }
 
 // name names the informers that hold objects of a kind, or of a list's.

@@ -32,11 +32,9 @@ type generated[F any] interface {
 // of namespaces; others can be added. Its name for client-go's informer metrics
 // (WithInformerName) it does not have.
 //
-// obj is a pointer to the Go type, as in the generated code: &corev1.ConfigMap{}.
+// obj is a pointer to the Go type, as in the generated code: &corev1.ConfigMap{}; lw
+// has to be of the same kind, which nothing checks.
 // The type parameters follow from the factory.
-//
-// freshness.Monitor.AddEventHandler wants what Register returns: the typed methods
-// of a factory hand it out in a wrapper (client-go 0.37).
 //
 // The error matches ErrTooLate if the factory has made its own informer of that
 // type: Register before anything asks for it.
@@ -46,6 +44,10 @@ func Register[C any, F ~func(C, time.Duration) cache.SharedIndexInformer](
 	switch {
 	case m == nil:
 		return nil, errors.New("freshinformers: Register wants a monitor, got nil")
+	case factory == nil:
+		return nil, errors.New("freshinformers: Register wants a factory, got nil")
+	case obj == nil:
+		return nil, errors.New("freshinformers: Register wants an object of the kind, got nil")
 	case lw == nil:
 		return nil, errors.New("freshinformers: Register wants a ListerWatcher, got nil")
 	}

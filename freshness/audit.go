@@ -149,7 +149,7 @@ func (s *state) verified(now time.Time, equal bool) {
 // compared.
 func (s *state) repair(o observation) []action {
 	a := &s.audits
-	if len(a.diverged) == 0 || a.running || a.refilled || s.doubt != nil && !s.unprovable() || o.now.Before(a.refill) || !o.stream.open || !slices.Contains(s.cures, Relist) {
+	if len(a.diverged) == 0 || a.running || a.refilled || s.doubt != nil || o.now.Before(a.refill) || !o.stream.open || !slices.Contains(s.cures, Relist) {
 		return nil
 	}
 	a.gap = min(max(refillGap, 2*a.gap), refillGapMost)

@@ -129,7 +129,7 @@ func TestEnsureFreshGivesUp(t *testing.T) {
 		f.busyElsewhere()
 
 		err := f.monitor.EnsureFresh(f.ctx, freshness.Informer{Resource: "gadgets"}, 0)
-		if !errors.Is(err, freshness.ErrNotMonitored) || !strings.Contains(err.Error(), "gadgets (monitored: widgets.example.com/v1)") {
+		if !errors.Is(err, freshness.ErrNotMonitored) || !strings.Contains(err.Error(), `"gadgets" (monitored: widgets.example.com/v1)`) {
 			t.Errorf("error %v, want ErrNotMonitored with what is", err)
 		}
 		time.Sleep(2 * time.Minute)

@@ -6,6 +6,8 @@
 //
 // # Setup
 //
+// controller-runtime has a package of this name; import one of the two under another.
+//
 //	kinds, err := reconcile.Kinds(mgr.GetClient(), &corev1.Pod{}, &corev1.PersistentVolumeClaim{})
 //	gate, err := reconcile.WithGate(r, monitor, kinds, reconcile.GateOptions{Name: "volume-cleaner", AtStart: true})
 //	err = ctrl.NewControllerManagedBy(mgr).For(&corev1.PersistentVolumeClaim{}).Complete(gate)

@@ -4,6 +4,7 @@
 package reconcile
 
 import (
+	"errors"
 	"fmt"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -16,6 +17,9 @@ import (
 // client's RESTMapper, and so perhaps the API server; the error names the kind that
 // is not known to the scheme, or not served.
 func Kinds(c client.Client, objs ...client.Object) ([]freshness.Informer, error) {
+	if c == nil || len(objs) == 0 {
+		return nil, errors.New("reconcile: Kinds wants a client and at least one object")
+	}
 	var out []freshness.Informer
 	for _, obj := range objs {
 		gvk, err := c.GroupVersionKindFor(obj)

@@ -62,6 +62,11 @@
 //	...                              // what has the operator done?
 //	stall.Lift()
 //
+// Assert what your operator saw, rather than how it was healed: right after the start a stalled informer is healed by a
+// renewed watch before anybody suspects it. To see the verdict Stalled, let two minutes pass in which somebody writes
+// (Bump), stall, write, and use StallNew as well where the cure has to fail, too. For lost events there are DropEvents,
+// with freshness.Options.Audit.
+//
 // Faults add up, are lifted one by one, and count their hits. Log, Requests, Watches and Connections tell what a cure
 // cost.
 //
