@@ -94,7 +94,7 @@ func (s *state) onWentBack(a answer) {
 		return
 	}
 	if s.doubt == nil || !s.doubt.back {
-		s.doubt = &doubt{since: a.received, back: true, conclusive: true, ladder: newLadder()}
+		s.doubt = &doubt{raised: a.received, since: a.received, back: true, conclusive: true, ladder: newLadder()}
 	}
 	s.doubt.server, s.doubt.answered = serverReached, true
 	s.doubt.proof.rv = a.rv
@@ -109,7 +109,7 @@ const frozenAfter = 2*retryRead - time.Second
 // reads in between that make a living cache catch up: frozen.
 func (s *state) onProbe(a answer) {
 	d := s.doubt
-	if d == nil || a.sent.Before(d.since) {
+	if d == nil || a.sent.Before(d.raised) {
 		return // asked for an earlier doubt
 	}
 	d.probing, d.answered = false, a.err == nil
@@ -120,7 +120,7 @@ func (s *state) onProbe(a answer) {
 		d.server, d.nextProbe = serverUnknown, a.received.Add(retryRead)
 		return
 	case reached(a.rv, d.proof.rv):
-		d.server, d.reachedAt = serverReached, a.received
+		d.server, d.reachedAt, d.reachedConn = serverReached, a.received, a.conn
 		if a.conn != s.conn && !d.verified { // perhaps another API server, which has what the stream's has not
 			d.conclusive, d.owed = false, false
 		}

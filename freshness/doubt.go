@@ -7,7 +7,8 @@ import "time"
 
 // doubt is an overdue proof and what has been done about it.
 type doubt struct {
-	since      time.Time
+	raised     time.Time // when it arose
+	since      time.Time // the same, moved by pauses of the process
 	blamed     time.Time // since when the stream is to blame; zero: it is not
 	proof      proof
 	conclusive bool
@@ -17,12 +18,13 @@ type doubt struct {
 	stuck      bool      // and the store has still not taken it
 	back       bool      // the API server went back in time: nothing to wait for, relist
 
-	server    serverState
-	late      answer // the last that was behind, and not where the one before had been
-	reachedAt time.Time
-	probing   bool
-	answered  bool // since the last cure
-	nextProbe time.Time
+	server      serverState
+	late        answer // the last that was behind, and not where the one before had been
+	reachedAt   time.Time
+	reachedConn string // the connection that this was told over
+	probing     bool
+	answered    bool // since the last cure
+	nextProbe   time.Time
 
 	servers  servers
 	ladder   ladder

@@ -96,7 +96,7 @@ func (s *state) plan() {
 func (s *state) cleanEnd(o observation) {
 	d, p := s.doubt, o.previous
 	if d == nil || d.back || p.id != s.stream || !p.endedInTime(s.away) || o.stream.initial ||
-		d.server != serverReached || !p.began.After(d.reachedAt) {
+		d.server != serverReached || !p.began.After(d.reachedAt) || p.conn != d.reachedConn {
 		return
 	}
 	s.clear(o.now)

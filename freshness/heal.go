@@ -158,7 +158,7 @@ func (s *state) insist(o observation) []action {
 // long ended: whatever the API server has, something in this process blocks it.
 func (s *state) convictProcess(now time.Time) {
 	if s.doubt == nil {
-		s.doubt = &doubt{since: now, proof: proof{at: s.freshAsOf, rv: s.provenRV}, ladder: newLadder()}
+		s.doubt = &doubt{raised: now, since: now, proof: proof{at: s.freshAsOf, rv: s.provenRV}, ladder: newLadder()}
 	}
 	d := s.doubt
 	d.server, d.stuck = serverReached, true

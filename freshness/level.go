@@ -5,6 +5,7 @@ package freshness
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -37,6 +38,16 @@ func (l Level) String() string {
 
 // MarshalText implements encoding.TextMarshaler.
 func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (l *Level) UnmarshalText(text []byte) error {
+	i := slices.Index(levelNames[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("freshness: %q is no Level, but must be one of %v", text, levelNames)
+	}
+	*l = Level(i)
+	return nil
+}
 
 // handlerPatience is how long a handler may take over one notification before it is
 // called blocked. A slow one that moves is not.

@@ -54,7 +54,7 @@ func (s *state) collect(o observation) {
 	}
 	s.owed = owed{}
 	s.doubt = &doubt{
-		since: o.now, proof: proof{at: s.freshAsOf, rv: w.rv}, ladder: newLadder(), nextProbe: o.now,
+		raised: o.now, since: o.now, proof: proof{at: s.freshAsOf, rv: w.rv}, ladder: newLadder(), nextProbe: o.now,
 		// A stream that was there when the write was made, and still is, has lost it, once
 		// the API server has had it for a while.
 		owed: !o.stream.answered.IsZero() && o.stream.answered.Before(w.since),

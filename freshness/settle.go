@@ -33,7 +33,7 @@ func (s *state) settle(o observation) {
 	}
 	if p := s.pending; p != nil && s.doubt == nil && o.now.After(p.due) {
 		s.doubt = &doubt{
-			since: o.now, proof: *p, ladder: newLadder(), nextProbe: o.now,
+			raised: o.now, since: o.now, proof: *p, ladder: newLadder(), nextProbe: o.now,
 			conclusive: s.bookmarks && !s.noBookmarks && !p.capped() && !p.elsewhere && p.cached() &&
 				o.stream.open && !s.opening(o) && p.stream == o.stream.id,
 		}
