@@ -13,6 +13,9 @@ const (
 	auditRetry = 10 * time.Minute
 	// auditBlind is how often an informer that cannot be proven fresh is compared.
 	auditBlind = 10 * time.Minute
+	// confirmBlind is how long after it such an informer is compared again before a
+	// difference is believed.
+	confirmBlind = time.Minute
 	// auditGap is between audits on suspicion.
 	auditGap = 5 * time.Minute
 	// refillGap is how long after a relist that did not make contents equal another
@@ -29,6 +32,7 @@ type audits struct {
 	running bool
 
 	ended    time.Time   // when the last one that came to a result did
+	at       time.Time   // and what moment it was about
 	failed   time.Time   // when the last one failed
 	compared int         // objects in it
 	err      error       // of the last
@@ -106,13 +110,17 @@ func (s *state) onAudit(r auditResult) {
 		return
 	}
 	sure := a.suspects.confirmed(r.found)
-	a.suspects = r.found
-	if len(r.found) > 0 && len(sure) == 0 {
+	if len(r.found) > 0 && len(a.suspects) == 0 {
+		a.suspects = r.found
 		s.auditSoon(r.received)
+		if s.unprovable() { // what is on its way would look the same a moment later
+			a.next = r.received.Add(confirmBlind)
+		}
 		return
 	}
+	a.suspects = nil // what was not found twice is changing, and looked at the next time
 	s.counters.audits++
-	a.ended, a.compared, a.diverged = r.received, r.objects, sure
+	a.ended, a.at, a.compared, a.diverged = r.received, r.at, r.objects, sure
 	s.emit(Event{Time: r.received, Type: Audited, Objects: r.objects, Diverged: sure.names()})
 	if a.refilled {
 		s.verified(r.received, len(sure) == 0)
@@ -121,8 +129,12 @@ func (s *state) onAudit(r auditResult) {
 	if s.unprovable() {
 		every = min(every, auditBlind)
 	}
+	wanted := a.after.After(r.at) // it was asked for again meanwhile
 	a.next = time.Time{}
-	if every > 0 {
+	switch {
+	case wanted:
+		a.next = r.received
+	case every > 0:
 		a.next = r.received.Add(every - every/4 + s.jitter(r.received, every/2))
 	}
 	if len(sure) > 0 {

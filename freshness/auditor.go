@@ -70,7 +70,8 @@ func (m *Monitor) Audit(ctx context.Context, of Informer) (AuditReport, error) {
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return report, fmt.Errorf("%w: %v: %w", ErrAudit, of, context.Cause(ctx))
+			st, _ := m.StatusOf(of)
+			return report, fmt.Errorf("%w: %w", ErrAudit, &NotFreshError{Status: st, Cause: context.Cause(ctx)})
 		}
 	}
 }
@@ -91,10 +92,10 @@ func (m *Monitor) audited(of Informer, began time.Time) (AuditReport, <-chan str
 		switch {
 		case a.failed.After(began):
 			return report, nil, fmt.Errorf("%w: %v: %w", ErrAudit, t.name(), a.err)
-		case !a.ended.After(began) && v == ControlPlaneStalled:
-			st := t.status(now)
-			return report, nil, &NotFreshError{Status: st}
-		case !a.ended.After(began):
+		case !a.at.Before(began):
+		case v == ControlPlaneStalled, v == Blind && (t.state.down != readOK || t.state.misled):
+			return report, nil, &NotFreshError{Status: t.status(now)}
+		default:
 			return report, m.changed, nil
 		}
 		report.Objects += a.compared

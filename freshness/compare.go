@@ -28,7 +28,9 @@ type differences map[string]versions
 func compare(server, store map[string]string, rv string) differences {
 	found := differences{}
 	for key, want := range server {
-		if have := store[key]; have != want && !(have != "" && reached(have, want)) {
+		have := store[key]
+		since := have != "" && reached(have, want) && !reached(rv, have) // rv may be "", which reaches nothing
+		if have != want && !since {
 			found[key] = versions{want, have}
 		}
 	}
@@ -41,12 +43,15 @@ func compare(server, store map[string]string, rv string) differences {
 }
 
 // confirmed returns the differences that another comparison, made later and of
-// contents newer than what the first had seen, has found unchanged: nothing has
-// happened to these objects in the meantime that could explain them.
+// contents newer than what the first had seen, has found as well: the same, so that
+// nothing has happened to the object in the meantime that could explain it; or of an
+// object that changes all the time, but has not come in the version of the first.
 func (d differences) confirmed(later differences) differences {
 	return maps.Collect(func(yield func(string, versions) bool) {
 		for key, v := range d {
-			if later[key] == v && !yield(key, v) {
+			l, again := later[key]
+			stale := v.server != "" && l.server != "" && l.store != "" && comparableRV(v.server) && !reached(l.store, v.server)
+			if again && (l == v || stale) && !yield(key, l) {
 				return
 			}
 		}

@@ -22,6 +22,7 @@ func TestCompare(t *testing.T) {
 		{"lost creation", "the cache has nothing", vs{"a": "9"}, vs{}, "10", []string{"a"}},
 		{"lost deletion", "the cache has what was there before", vs{}, vs{"a": "10"}, "10", []string{"a"}},
 		{"changed since", "the cache is ahead", vs{"a": "5"}, vs{"a": "11"}, "10", nil},
+		{"not of this history", "newer than the server's, and not after that moment: the datastore went back", vs{"a": "4"}, vs{"a": "9"}, "10", []string{"a"}},
 		{"created since", "the cache is ahead", vs{}, vs{"a": "11"}, "10", nil},
 		{"no moment, lost update", "", vs{"a": "9"}, vs{"a": "5"}, "", []string{"a"}},
 		{"no moment, extra", "it may have been created since: to be confirmed", vs{}, vs{"a": "11"}, "", []string{"a"}},
@@ -39,9 +40,9 @@ func TestCompare(t *testing.T) {
 }
 
 func TestConfirmed(t *testing.T) {
-	first := differences{"lost": {"9", "5"}, "deleted since": {"8", ""}, "arrived since": {"7", "6"}, "changed again": {"6", "5"}}
-	later := differences{"lost": {"9", "5"}, "changed again": {"12", "5"}, "new": {"12", "11"}}
-	if diff := cmp.Diff([]string{"lost"}, first.confirmed(later).names()); diff != "" {
+	first := differences{"lost": {"9", "5"}, "deleted since": {"8", ""}, "arrived since": {"7", "6"}, "hot": {"6", "5"}, "hot, and comes": {"6", "5"}}
+	later := differences{"lost": {"9", "5"}, "hot": {"12", "5"}, "hot, and comes": {"12", "7"}, "new": {"12", "11"}}
+	if diff := cmp.Diff([]string{"hot", "lost"}, first.confirmed(later).names()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

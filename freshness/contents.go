@@ -27,6 +27,7 @@ var (
 	errNoVersions   = errors.New("the cached objects have no resourceVersion; does a transform remove it?")
 	errNoAccessor   = errors.New("the cached objects have no metadata; does a transform remove it?")
 	errNotListing   = errors.New("the informer is not running")
+	errOtherVersion = errors.New("the API server's list is at another resourceVersion")
 	errEndlessPages = errors.New("the API server's list does not end")
 )
 
@@ -67,6 +68,9 @@ func (m *Monitor) contents(ctx context.Context, page listPage, rv string) (map[s
 		if err != nil {
 			return nil, fmt.Errorf("reading a list: %w", err)
 		}
+		if rv != "" && lm.GetResourceVersion() != rv {
+			return nil, fmt.Errorf("%w: %q, asked for was %q", errOtherVersion, lm.GetResourceVersion(), rv)
+		}
 		if err := versionsInto(out, list); err != nil {
 			return nil, err
 		}
@@ -93,11 +97,24 @@ func (m *Monitor) page(ctx context.Context, page listPage, opts metav1.ListOptio
 	defer cancel(nil)
 	stop := m.afterFunc(m.opts.ReadTimeout, func() { cancel(errReadTimeout) })
 	defer stop()
-	list, err := page(ctx, opts)
-	if err != nil && context.Cause(ctx) != nil {
-		err = context.Cause(ctx)
+	type answer struct {
+		list runtime.Object
+		err  error
 	}
-	return list, err
+	done := make(chan answer, 1)
+	go func() { // old clients do not look at the context: left behind until they return
+		list, err := page(ctx, opts)
+		done <- answer{list, err}
+	}()
+	select {
+	case a := <-done:
+		if a.err != nil && context.Cause(ctx) != nil {
+			a.err = context.Cause(ctx)
+		}
+		return a.list, a.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 // afterFunc calls f after d of the monitor's clock, unless it is stopped before.
@@ -177,7 +194,10 @@ func (m *Monitor) audit(ctx context.Context, t *tracked) auditResult {
 
 func (m *Monitor) auditNow(ctx context.Context, t *tracked) (r auditResult) {
 	m.mu.Lock()
-	rv := t.state.provenRV
+	rv, client := t.state.provenRV, m.opts.Metadata
+	if len(t.state.audits.suspects) > 0 {
+		client = nil // the informer's own List may leave out more than its selectors say
+	}
 	r.at = t.state.freshAsOf
 	if t.state.unprovable() {
 		rv, r.at = "", m.clock.Now()
@@ -190,10 +210,10 @@ func (m *Monitor) auditNow(ctx context.Context, t *tracked) (r auditResult) {
 	if err != nil {
 		return auditResult{err: err}
 	}
-	server, err := m.contents(ctx, t.lw.pages(m.opts.Metadata), rv)
+	server, err := m.contents(ctx, t.lw.pages(client), rv)
 	if err != nil && rv != "" && (apierrors.IsBadRequest(err) || apierrors.IsInvalid(err)) {
 		rv = "" // an aggregated API that knows no exact lists
-		server, err = m.contents(ctx, t.lw.pages(m.opts.Metadata), rv)
+		server, err = m.contents(ctx, t.lw.pages(client), rv)
 	}
 	if err != nil {
 		return auditResult{err: err}

@@ -13,8 +13,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// culpritGap is between searches for an object that cannot be decoded.
-const culpritGap = 10 * time.Minute
+const (
+	// culpritGap is between searches for an object that cannot be decoded.
+	culpritGap = 10 * time.Minute
+	// culpritPages bounds one, to some 200,000 objects before the one, and the steps to
+	// it.
+	culpritPages = 400
+)
 
 // accuse begins the search for the object that cannot be decoded, where that is
 // what keeps an informer from its contents. The caller holds the lock.
@@ -40,7 +45,7 @@ func (m *Monitor) accuse(ctx context.Context, t *tracked, o observation) {
 // client for that, it is known after which other it stands. Empty: none was found.
 func (m *Monitor) findCulprit(ctx context.Context, t *tracked) string {
 	opts, before := metav1.ListOptions{Limit: pageSize}, ""
-	for {
+	for range culpritPages {
 		list, err := m.page(ctx, t.lw.inner.ListWithContext, opts)
 		switch {
 		case err == nil:
@@ -57,7 +62,13 @@ func (m *Monitor) findCulprit(ctx context.Context, t *tracked) string {
 		default:
 			return m.name(ctx, t, opts, before)
 		}
+		select {
+		case <-m.clock.After(pagePause):
+		case <-ctx.Done():
+			return ""
+		}
 	}
+	return ""
 }
 
 // name names the object on a page of one.

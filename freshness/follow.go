@@ -44,7 +44,7 @@ func (s *state) begin(o observation) {
 	if s.lastCure == List && !s.curedAt.IsZero() {
 		s.proveCure(o.now, List)
 	}
-	if o.stream.consistent && o.stream.open {
+	if o.stream.consistent && o.stream.open && (o.stream.id == 1 || s.unsynced) { // or it may be another than the one it synced from
 		s.prove(o.now, o.stream.began, o.stored)
 	} else {
 		s.readSoon = o.now // a LIST filled the store, and may have been answered from an old cache

@@ -28,7 +28,8 @@ type EventSource interface {
 // its work to a queue. controller-runtime's controllers do.
 //
 // It costs two atomic additions for each notification, and a second handler that
-// counts them. The error matches ErrNotMonitored if inf was not made by this monitor.
+// counts them; removing the registration leaves that one behind until the informer
+// stops. The error matches ErrNotMonitored if inf was not made by this monitor.
 func (m *Monitor) AddEventHandler(inf EventSource, handler cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
 	if handler == nil {
 		return nil, errors.New("freshness: AddEventHandler wants a handler, got nil")
@@ -61,9 +62,6 @@ func (m *Monitor) AddEventHandler(inf EventSource, handler cache.ResourceEventHa
 // is tells whether inf is this informer, or one of the wrappers that client-go's
 // factories make of one: those have its store.
 func (t *tracked) is(inf EventSource) bool {
-	if any(t.informer) == any(inf) {
-		return true
-	}
 	same, ok := inf.(interface{ GetStore() cache.Store })
 	return ok && same.GetStore() == t.informer.GetStore()
 }
@@ -77,22 +75,22 @@ type meteredHandler struct {
 // OnAdd implements cache.ResourceEventHandler.
 func (h *meteredHandler) OnAdd(obj any, isInInitialList bool) {
 	h.begun.Add(1)
+	defer h.ended.Add(1) // a panic may be survived
 	h.inner.OnAdd(obj, isInInitialList)
-	h.ended.Add(1)
 }
 
 // OnUpdate implements cache.ResourceEventHandler.
 func (h *meteredHandler) OnUpdate(oldObj, newObj any) {
 	h.begun.Add(1)
+	defer h.ended.Add(1) // a panic may be survived
 	h.inner.OnUpdate(oldObj, newObj)
-	h.ended.Add(1)
 }
 
 // OnDelete implements cache.ResourceEventHandler.
 func (h *meteredHandler) OnDelete(obj any) {
 	h.begun.Add(1)
+	defer h.ended.Add(1) // a panic may be survived
 	h.inner.OnDelete(obj)
-	h.ended.Add(1)
 }
 
 // countingHandler is told the same beside it, without delay.

@@ -55,6 +55,9 @@ func (s *state) heal(o observation) []action {
 	if !ok {
 		return nil
 	}
+	if o.stream.initial && o.reflected == s.atStart {
+		s.syncTook = max(s.syncTook, o.now.Sub(o.stream.began)) // they may just take longer now
+	}
 	acts := []action{s.startCure(o.now, rung)}
 	if !s.reading && !d.back && !s.noBookmarks {
 		// Ask again: the short watch's bookmark then proves this very moment.
@@ -85,6 +88,9 @@ func (s *state) gaveUp(o observation) bool {
 		d.cure.resumes() && !s.bookmarks && !accepted(o.stream)
 	if untold && d.retries < maxRetries {
 		d.retries++
+		if o.previous.conn != d.reachedConn { // the server has to be asked again, which may be another by now
+			d.answered, d.nextProbe = d.back, o.now
+		}
 		d.ladder.tried = max(0, d.ladder.tried-1)
 		return true
 	}

@@ -120,7 +120,7 @@ func (m *Monitor) Track(inf Informed, lw cache.ListerWatcher, name Informer) err
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, t := range m.informers {
-		if t.informer == inf || t.lw == wrapped {
+		if t.informer.GetStore() == inf.GetStore() || t.lw == wrapped {
 			return errors.New("freshness: Track wants an informer and a ListerWatcher of its own for each; one of these is tracked already")
 		}
 	}

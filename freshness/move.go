@@ -47,6 +47,11 @@ func (s *state) askServers(o observation) []action {
 
 // onServers takes their answers.
 func (s *state) onServers(known []ServerCache) {
+	for i, c := range known {
+		if c.Err == nil && !comparableRV(c.ResourceVersion) {
+			known[i].Err = fmt.Errorf("%w: %q", errNotComparable, c.ResourceVersion)
+		}
+	}
 	if d := s.doubt; d != nil {
 		d.servers.asking, d.servers.known = false, known
 	}

@@ -77,7 +77,7 @@ func (s *state) dismiss(now time.Time) {
 		s.proveCure(now, d.cure)
 	}
 	s.doubt, s.noBookmarks = nil, false
-	if a := &s.audits; len(a.diverged) > 0 {
+	if a := &s.audits; len(a.diverged) > 0 && d.counted {
 		a.diverged, a.suspects = nil, nil // it may have been what the doubt was about
 		s.auditSoon(now)
 	}

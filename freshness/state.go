@@ -16,6 +16,7 @@ type state struct {
 	swept      time.Time // the last look
 	misled     bool      // what it shows is another informer's
 	synced     bool
+	unsynced   bool // it was seen before that
 	stored     string
 	reflected  string
 	atStart    string    // what the stream's predecessor had brought
@@ -159,6 +160,7 @@ func (s *state) step(o observation) []action {
 		return acts
 	}
 	if !o.synced {
+		s.unsynced = true
 		return s.cutEndlessStream(o)
 	}
 	s.down, s.downErr, s.crowd = readOK, nil, o.crowd

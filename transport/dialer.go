@@ -27,6 +27,7 @@ type dialer struct {
 	clock     clock.PassiveClock
 
 	opened, failed, recycled, lost atomic.Uint64
+	answered                       atomic.Int64 // when a request that is no list or watch last was, wall clock, in ns
 
 	mu    sync.Mutex
 	conns map[*connection]struct{}
@@ -137,6 +138,7 @@ type connection struct {
 	recycled atomic.Bool
 	lost     atomic.Bool // it did not answer a PING
 	silences atomic.Int32
+	silent   atomic.Int64 // when the last of them was noted, wall clock, in ns
 }
 
 // maxSilences is how many lists and watches in a row may wait in vain for their
@@ -151,11 +153,21 @@ func (c *connection) heard() {
 	}
 }
 
-// deaf notes that a list or watch has waited in vain, and tells whether the
+// deaf notes that a list or watch has waited in vain for that long, and tells whether the
 // connection was closed for that: its far end answers PINGs, and nobody behind it
-// answers requests. Such as a proxy that has pinned it to a dead backend.
-func (c *connection) deaf() bool {
-	if c == nil || c.silences.Add(1) != maxSilences {
+// answers requests. Such as a proxy that has pinned it to a dead backend. Those that
+// waited at the same time count once, and none while requests of other kinds are
+// answered.
+func (c *connection) deaf(now time.Time, waited time.Duration) bool {
+	if c == nil || now.UnixNano()-c.silent.Load() < int64(waited)/2 {
+		return false
+	}
+	c.silent.Store(now.UnixNano())
+	if now.UnixNano()-c.dialer.answered.Load() < int64(waited) {
+		c.silences.Store(0)
+		return false
+	}
+	if c.silences.Add(1) != maxSilences {
 		return false
 	}
 	_ = c.Close()

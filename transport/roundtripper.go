@@ -92,6 +92,7 @@ func (r *roundTripper) plain(req *http.Request) (*http.Response, error) {
 	if !r.unauthorized.suspects() {
 		resp, err := r.send(req)
 		if err == nil {
+			r.dialer.answered.Store(r.clock.Now().UnixNano())
 			r.observe(req, resp, nil)
 		}
 		return resp, err

@@ -190,8 +190,8 @@ func (s *stream) sweep(now time.Time, paused time.Duration, l limits) {
 		began: s.start, answered: answered, reading: reading, quiet: s.quiet,
 	}
 	if reason, yes := l.overdue(now, p); yes && s.tell(reason) {
-		deaf := (reason == EndedHeaders || reason == EndedStalled) && conn.deaf() // a quiet watch may be idle
-		go func() {                                                               // a log sink can hang; the other streams must not
+		deaf := (reason == EndedHeaders || reason == EndedStalled) && conn.deaf(now, silence(reason, l)) // a quiet watch may be idle
+		go func() {                                                                                      // a log sink can hang; the other streams must not
 			s.noteEnd(reason)
 			if deaf {
 				local, remote := addresses(conn)
@@ -206,4 +206,12 @@ func earliest(a, b time.Time) time.Time {
 		return a
 	}
 	return b
+}
+
+// silence is how long a stream that ended for the reason had waited.
+func silence(r EndReason, l limits) time.Duration {
+	if r == EndedStalled {
+		return l.list
+	}
+	return l.header
 }

@@ -40,7 +40,7 @@ func streamRows() []*row {
 			strike: expire, lasts: 2 * time.Minute,
 			want: expectation{
 				healed: recovery, never: append(notProcess(), freshness.ControlPlaneStalled),
-				may: renewal(), asStock: true, requests: 200,
+				may: renewal(), relists: true, requests: 200,
 			},
 		},
 		{
