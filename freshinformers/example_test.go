@@ -31,7 +31,7 @@ func registered(monitor *freshness.Monitor, client kubernetes.Interface) (inform
 	return factory, err
 }
 
-// The dynamic factory, and likewise the one for metadata: make it here.
+// The dynamic factory, and likewise the one for metadata: build it here.
 func dynamicFactory(monitor *freshness.Monitor, client dynamic.Interface) (cache.GenericLister, error) {
 	factory, err := freshinformers.NewDynamic(monitor, client, freshinformers.Options{
 		Namespace: "shop",

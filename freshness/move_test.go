@@ -8,6 +8,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,8 +51,8 @@ func TestFrozenServerIsLeft(t *testing.T) {
 			f.fill()
 			f.warm()
 			freeze := f.srv.FreezeWatchCache(widgets)
-			c.arrive = func() {
-				if c.n == tt.recycles {
+			c.arrive = func(n int32) {
+				if n == tt.recycles {
 					freeze.Lift()
 				}
 			}
@@ -59,8 +60,8 @@ func TestFrozenServerIsLeft(t *testing.T) {
 			f.sleepUntil(3*time.Minute, "named", f.is(freshness.ControlPlaneStalled))
 			time.Sleep(8 * time.Minute)
 			st := f.status()
-			if c.n != tt.want {
-				t.Errorf("%s: connections were recycled %d times, want %d; events:\n%s", tt.name, c.n, tt.want, f.log())
+			if c.count() != tt.want {
+				t.Errorf("%s: connections were recycled %d times, want %d; events:\n%s", tt.name, c.count(), tt.want, f.log())
 			}
 			if healed := tt.recycles > 0; healed != (st.Verdict == freshness.Fresh) || healed != f.sees(f.guarded, "a", "blue")() {
 				t.Errorf("%s: %v; events:\n%s", tt.name, st.Verdict, f.log())
@@ -80,8 +81,21 @@ func TestFrozenServerIsLeft(t *testing.T) {
 
 // moves counts new connections.
 type moves struct {
+	mu     sync.Mutex
 	n      int32
-	arrive func()
+	arrive func(n int32)
 }
 
-func (m *moves) Recycle() int { m.n++; m.arrive(); return 1 }
+func (m *moves) Recycle() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.n++
+	m.arrive(m.n)
+	return 1
+}
+
+func (m *moves) count() int32 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.n
+}

@@ -68,7 +68,7 @@ func TestProofsAreSpreadOverTheMinute(t *testing.T) {
 				}
 			}
 		})
-		if busiest := slices.Max(counts); busiest > 8 {
+		if busiest := slices.Max(counts); busiest > 20 { // of 60, all together without
 			t.Errorf("%d of %d proofs in one second; %d renewals", busiest, n, renewals)
 		}
 		if renewals == 0 || renewals > 2*n {

@@ -168,3 +168,10 @@ func (f *finding) weigh(asOf time.Time, lacking []change) {
 }
 
 func stamp(t time.Time) string { return t.Format("15:04:05.000000") }
+
+// honestly returns what became of the stated bound, and how often it was looked at.
+func (o *observer) honestly() (finding, int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.honest, o.samples
+}

@@ -82,12 +82,12 @@ func (s *truthStage) check(t *testing.T, sum truthSum, faults *faultLog, subtle 
 	t.Helper()
 	for _, o := range s.operators {
 		for _, a := range s.authors {
-			obs := o.observers[a.kind.resource()]
-			if f := obs.honest; f.violations > 0 {
+			f, samples := o.observers[a.kind.resource()].honestly()
+			if f.violations > 0 {
 				t.Errorf("%s, %s: %d violations, the worst by %v; the first: %s\n%v",
 					o.name, a.kind.resource(), f.violations, f.worst, f.first, o.history(a.kind))
 			}
-			if obs.samples == 0 {
+			if samples == 0 {
 				t.Errorf("%s, %s: never looked at", o.name, a.kind.resource())
 			}
 		}
