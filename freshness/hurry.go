@@ -79,15 +79,19 @@ type renewal struct {
 	rv string
 }
 
-// redeem looks whether a renewed watch brings an event that the one before it owed. Then that
-// one was dead, and the renewal has cured it.
+// atOnce is how soon a renewed watch brings what the API server had before it: not
+// yet the bookmark of a short one.
+const atOnce = 2 * time.Second
+
+// redeem looks whether a renewed watch brings, at once, an event that the one before
+// it owed. Then that one was dead, and the renewal has cured it.
 func (s *state) redeem(o observation) {
 	r := s.renewal
 	if r.at.IsZero() || o.stored == s.stored || o.stream.began.Before(r.at) || o.stream.answered.IsZero() {
 		return
 	}
 	s.renewal = renewal{}
-	if !reached(r.rv, o.stored) || !o.byEvent(o.stored) {
+	if o.now.Sub(o.stream.answered) > atOnce || !reached(r.rv, o.stored) || !o.byEvent(o.stored) {
 		return
 	}
 	s.counters.cures[Resume]++
