@@ -150,7 +150,7 @@ func (s *state) insist(o observation) []action {
 	if s.cutSince.IsZero() {
 		s.cutSince = o.now
 	}
-	if o.now.Sub(s.cutSince) >= storePatience {
+	if o.now.Sub(s.cutSince) >= storePatience && !o.stream.answered.IsZero() { // or it waits for an API server that is down
 		s.convictProcess(o.now)
 	}
 	if o.now.Sub(s.curedAt) < insistAfter {

@@ -6,6 +6,7 @@ package freshness
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http/httptrace"
 	"sync"
 	"sync/atomic"
@@ -31,7 +32,7 @@ const (
 )
 
 // errWatchRead is how a watch ends that cannot be a read: it brings objects, since
-// the informer's own selector takes the place of the read's, or has no end.
+// the informer's own selector takes the place of the read's.
 var errWatchRead = errors.New("a watch that should bring nothing brings something")
 
 // limiter is what is known of the limiter of a monitor's clients. Which informers
@@ -53,6 +54,9 @@ func (l *limiter) note(waited time.Duration, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if waited > limiterPatience && !now.Before(l.until) {
+		if now.Sub(l.until) > limiterMemoryMost {
+			l.memory = 0 // long ago
+		}
 		l.memory = min(max(limiterMemory, 2*l.memory), limiterMemoryMost)
 		l.until = now.Add(l.memory)
 	}
@@ -112,7 +116,7 @@ func endOfInitialEvents(ctx context.Context, w watch.Interface) (rv string, err 
 		case e, ok := <-w.ResultChan():
 			switch {
 			case !ok:
-				return "", errWatchRead
+				return "", io.ErrUnexpectedEOF
 			case e.Type == watch.Error:
 				return "", apierrors.FromObject(e.Object)
 			case e.Type != watch.Bookmark:

@@ -88,7 +88,8 @@ type Options struct {
 	// reported as Blind: a kind that was forgotten, or whose informer was removed, is
 	// otherwise nobody's. Group and Resource are as in URLs, an empty Group is the core
 	// group; an empty Version stands for all, an empty Namespace for an informer of all
-	// namespaces, or each of one.
+	// namespaces, or each of one. A standby replica lacks those that only a leader makes,
+	// such as controllers' own: they are Blind there.
 	Expected []Informer
 
 	// DisabledCures are not tried. With all disabled the monitor only watches.

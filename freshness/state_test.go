@@ -516,3 +516,21 @@ func TestRestoreForgetsWhatIsOwed(t *testing.T) {
 		t.Errorf("%+v is still owed", m.s.owed)
 	}
 }
+
+// A client that does not look at its context waits for the headers of a watch as long
+// as the API server is down: nothing in this process blocks it, and a restart would
+// not help. Once it was answered, a reflector that does not come back is another matter.
+func TestCutWatchThatWaitsForHeadersConvictsNobody(t *testing.T) {
+	for _, answered := range []bool{false, true} {
+		m := newSim(t, Options{})
+		m.proveByBookmark("110")
+		m.open(streamInfo{cut: true})
+		if !answered {
+			m.o.stream.answered = time.Time{}
+		}
+		m.run(storePatience + DefaultFailAfter + time.Minute)
+		if fails := failsLiveness(m.s.verdict(m.now), m.s.stalledFor(), DefaultFailAfter); fails != answered {
+			t.Errorf("answered %v: liveness fails %v; verdict %v", answered, fails, m.s.verdict(m.now))
+		}
+	}
+}

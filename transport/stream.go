@@ -190,8 +190,10 @@ func (s *stream) sweep(now time.Time, paused time.Duration, l limits) {
 		began: s.start, answered: answered, reading: reading, quiet: s.quiet,
 	}
 	if reason, yes := l.overdue(now, p); yes && s.tell(reason) {
-		deaf := (reason == EndedHeaders || reason == EndedStalled) && conn.deaf(now, silence(reason, l)) // a quiet watch may be idle
-		go func() {                                                                                      // a log sink can hang; the other streams must not
+		// A quiet watch may be idle, so that says nothing of its connection.
+		deaf := (reason == EndedHeaders || reason == EndedStalled) && conn.deaf(now, silence(reason, l))
+		// A log sink can hang; the other streams must not.
+		go func() {
 			s.noteEnd(reason)
 			if deaf {
 				local, remote := addresses(conn)
