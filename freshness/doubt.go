@@ -13,6 +13,7 @@ type doubt struct {
 	proof      proof
 	conclusive bool
 	verified   bool      // by a watch that was renewed in vain
+	process    bool      // it is about the reflector alone, which has not come back
 	owed       bool      // it is about a write of this process
 	arrived    time.Time // when the stream brought it; zero: it has not
 	stuck      bool      // and the store has still not taken it

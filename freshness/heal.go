@@ -147,10 +147,10 @@ func (s *state) insist(o observation) []action {
 		s.cutSince = time.Time{}
 		return nil
 	}
-	if s.cutSince.IsZero() {
+	if s.cutSince.IsZero() || o.stored != s.stored { // it may not end, and live
 		s.cutSince = o.now
 	}
-	if o.now.Sub(s.cutSince) >= storePatience && !o.stream.answered.IsZero() { // or it waits for an API server that is down
+	if o.now.Sub(s.cutSince) >= 2*storePatience && !o.stream.answered.IsZero() { // or it waits for an API server that is down
 		s.convictProcess(o.now)
 	}
 	if o.now.Sub(s.curedAt) < insistAfter {
@@ -164,7 +164,7 @@ func (s *state) insist(o observation) []action {
 // long ended: whatever the API server has, something in this process blocks it.
 func (s *state) convictProcess(now time.Time) {
 	if s.doubt == nil {
-		s.doubt = &doubt{raised: now, since: now, proof: proof{at: s.freshAsOf, rv: s.provenRV}, ladder: newLadder()}
+		s.doubt = &doubt{raised: now, since: now, proof: proof{at: s.freshAsOf, rv: s.provenRV}, ladder: newLadder(), process: true}
 	}
 	d := s.doubt
 	d.server, d.stuck = serverReached, true

@@ -10,7 +10,7 @@ const drainTime = 5 * time.Second
 
 // settle looks whether the store has reached what it was asked for.
 func (s *state) settle(o observation) {
-	if d := s.doubt; d != nil && !d.back && reached(o.stored, d.proof.rv) {
+	if d := s.doubt; d != nil && !d.back && reached(o.stored, d.proof.rv) && (!d.process || s.cutSince.IsZero() || o.stored != s.stored) {
 		s.clear(o.now)
 	}
 	for _, p := range []*proof{s.pending, s.newer} {

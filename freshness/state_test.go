@@ -528,7 +528,7 @@ func TestCutWatchThatWaitsForHeadersConvictsNobody(t *testing.T) {
 		if !answered {
 			m.o.stream.answered = time.Time{}
 		}
-		m.run(storePatience + DefaultFailAfter + time.Minute)
+		m.run(2*storePatience + DefaultFailAfter + time.Minute)
 		if fails := failsLiveness(m.s.verdict(m.now), m.s.stalledFor(), DefaultFailAfter); fails != answered {
 			t.Errorf("answered %v: liveness fails %v; verdict %v", answered, fails, m.s.verdict(m.now))
 		}
