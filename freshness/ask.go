@@ -121,7 +121,8 @@ func (s *state) onProbe(a answer) {
 		return
 	case reached(a.rv, d.proof.rv):
 		d.server, d.reachedAt, d.reachedConn = serverReached, a.received, a.conn
-		if a.conn != s.conn && !d.verified { // perhaps another API server, which has what the stream's has not
+		d.shared = a.conn == s.conn
+		if !d.shared && !d.verified { // perhaps another API server, which has what the stream's has not
 			d.conclusive, d.owed = false, false
 		}
 		return

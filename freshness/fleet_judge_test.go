@@ -23,6 +23,8 @@ type referee struct {
 type stall struct {
 	over                          time.Duration
 	awayAt                        time.Duration // when something was lacking for the first time
+	streamless                    time.Duration // when there was last no stream for some looks
+	looks                         int           // without one
 	counted                       bool
 	noticed, convicted, cps, died bool
 }
@@ -142,6 +144,11 @@ func (l *life) judgeClaim(t time.Duration, now time.Time) {
 func (l *life) judgeFault(t time.Duration, v Verdict, died bool) {
 	j, f := &l.judge, &l.faults
 	s := &j.stall
+	if s.looks++; l.streams() {
+		s.looks = 0
+	} else if s.looks > 3 { // not between a watch that ends and the next
+		s.streamless = t
+	}
 	if t < f.lack {
 		return
 	}
@@ -168,7 +175,7 @@ func (l *life) judgeFault(t time.Duration, v Verdict, died bool) {
 		l.fail(t, "a fault (%v) that matters since %v is not healed", faultNames[f.kind], f.lack)
 	case f.kind == deadPath && l.resumeOnly && t < f.to && !died && lasted > limit+DefaultFailAfter+time.Minute:
 		l.fail(t, "nothing helps since %v, and liveness does not fail", f.lack)
-	case f.kind == frozenAll && !s.cps && l.streams() && l.follows() && !l.cluster.noProgress && lasted > limit+freezing:
+	case f.kind == frozenAll && !s.cps && l.streams() && l.follows() && !l.cluster.noProgress && min(lasted, t-s.streamless) > limit+freezing:
 		l.fail(t, "a watch cache frozen since %v is called %v", f.lack, v)
 	}
 }

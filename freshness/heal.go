@@ -83,12 +83,18 @@ func (s *state) gaveUp(o observation) bool {
 		return false
 	}
 	d.curing = false
-	untold := cutShort || !accepted(o.stream) && !accepted(o.previous) ||
+	verifier := o.previous
+	if !accepted(verifier) {
+		verifier = o.stream
+	}
+	// The connection was lost between, and the next may lead to another API server.
+	moved := d.shared && d.cure.resumes() && verifier.conn != d.reachedConn
+	untold := cutShort || moved || !accepted(o.stream) && !accepted(o.previous) ||
 		// Where no bookmark was ever seen, only a watch that does not even end tells.
 		d.cure.resumes() && !s.bookmarks && !accepted(o.stream)
 	if untold && d.retries < maxRetries {
 		d.retries++
-		if o.previous.conn != d.reachedConn { // the server has to be asked again, which may be another by now
+		if verifier.conn != d.reachedConn { // the server has to be asked again, which may be another by now
 			d.answered, d.nextProbe = d.back, o.now
 		}
 		d.ladder.tried = max(0, d.ladder.tried-1)

@@ -415,6 +415,37 @@ func TestNoCuresAndAReadFromElsewhere(t *testing.T) {
 	m.want(Stalled)
 }
 
+// A watch that was renewed in vain convicts, but not where its connection may lead to
+// another API server than the one that was asked.
+func TestVerifyingWatchOnAnotherConnection(t *testing.T) {
+	for conn, want := range map[string]Verdict{"A": Stalled, "B": Fresh} {
+		m := newSim(t, Options{})
+		m.o.stream.conn = "A"
+		on := func(conn string) answer {
+			a := m.answer("120")
+			a.conn = conn
+			return a
+		}
+		m.proveByBookmark("110")
+		m.until(actRead, 62*time.Second)
+		slow := on("A") // which explains that the bookmark does not bring it
+		slow.sent = slow.sent.Add(-cacheWait)
+		m.s.onRead(slow)
+		m.until(actProbe, longestProof+time.Second)
+		m.s.onProbe(on("A"))
+		if got := m.until(actCure, time.Second); got.rung != Resume {
+			t.Fatalf("cure %v, want resume", got.rung)
+		}
+		m.open(streamInfo{conn: conn, short: true, timeout: verifyTimeout})
+		m.run(verifyTimeout)
+		if conn != "A" { // that one is dead, and this one brings nothing
+			m.open(streamInfo{conn: conn})
+		}
+		m.until(actProbe, verifySlack+2*tick)
+		m.want(want)
+	}
+}
+
 func TestReadsThatProveNothing(t *testing.T) {
 	tests := []struct {
 		name   string
