@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -85,10 +86,36 @@ func newCluster(t *testing.T) cluster {
 // edit changes a ConfigMap.
 func (c cluster) edit(t *testing.T) {
 	t.Helper()
-	patch := []byte(`{"data":{"at":"` + time.Now().Format(time.RFC3339Nano) + `"}}`)
-	if _, err := c.admin.CoreV1().ConfigMaps("default").Patch(t.Context(), "settings", types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+	if err := c.patch(t); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// keepEditing changes it again and again.
+func (c cluster) keepEditing(t *testing.T) (stop func()) {
+	t.Helper()
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			if err := c.patch(t); err != nil {
+				t.Error(err)
+			}
+			select {
+			case <-done:
+				return
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+	})
+	return func() { close(done); wg.Wait() }
+}
+
+func (c cluster) patch(t *testing.T) error {
+	t.Helper()
+	patch := []byte(`{"data":{"at":"` + time.Now().Format(time.RFC3339Nano) + `"}}`)
+	_, err := c.admin.CoreV1().ConfigMaps("default").Patch(t.Context(), "settings", types.MergePatchType, patch, metav1.PatchOptions{})
+	return err
 }
 
 // probe runs the whole command.
@@ -183,8 +210,9 @@ func TestRealServer(t *testing.T) {
 	t.Run("progress late", func(t *testing.T) {
 		fault := c.etcd.Delay("", 5*time.Second)
 		defer fault.Lift()
-		c.edit(t)
+		stop := c.keepEditing(t) // where nothing is written, late progress is soon enough
 		rep := c.want(t, exitHealthy, "-resource", "configmaps,leases,secrets", "-interval", "5s")
+		stop()
 		if rep.Checks[0].Verdict != late {
 			t.Errorf("configmaps %s, want %s", rep.Checks[0].Verdict, late)
 		}

@@ -94,7 +94,7 @@ var scenarios = []scenario{
 var withoutAudits = freshness.Options{Audit: freshness.AuditOptions{Disabled: true}}
 
 // silentStream is what the guard is for.
-var silentStream = silence("silent stream", configMaps, nil)
+var silentStream = silence("silent stream", custom("Silent"), nil)
 
 func silence(name string, k kind, as reader) scenario {
 	return scenario{

@@ -43,13 +43,18 @@ const (
 var selected = custom("Selected")
 
 // viewsFrom are all of different kinds, so that the stream of each can be told
-// from the others'. They select what belongs to the first namespace.
+// from the others'. They select what belongs to the first namespace. None is a kind
+// of which other tests create thousands: whoever resumes after the last event that
+// the watch cache has forgotten, but before the first that it still has, is told 410
+// and lists, guard or not.
 func viewsFrom(home, second string) []view {
 	type obj = map[string]any
 	one, two, all := []string{home}, []string{home, second}, []string{""}
-	pod := obj{"nodeName": home, "containers": []any{obj{"name": "c", "image": "none"}}}
+	containers := []any{obj{"name": "c", "image": "none"}}
+	pod := obj{"nodeName": home, "containers": containers}
+	template := obj{"metadata": obj{"labels": obj{"a": "b"}}, "spec": obj{"containers": containers}}
 	return []view{
-		{name: "typed, one namespace, by label", kind: configMaps, namespaces: one, label: "of=" + home},
+		{name: "typed, one namespace, by label", kind: kind{name: "PodTemplate"}, namespaces: one, label: "of=" + home, body: obj{"template": template}},
 		{name: "typed, two namespaces", kind: kind{name: "LimitRange"}, namespaces: two, body: obj{"spec": obj{"limits": []any{}}}},
 		{name: "typed, by metadata.name", kind: kind{name: "ServiceAccount"}, namespaces: one, field: "metadata.name=target"},
 		{name: "typed, by spec.nodeName", kind: kind{name: "Pod"}, namespaces: all, home: home, field: "spec.nodeName=" + home, body: obj{"spec": pod}},

@@ -45,8 +45,8 @@ const (
 )
 
 func main() {
+	klog.SetLogger(logr.Discard()) // what informers have to say about the faults is no news here
 	if job := os.Getenv(helperJob); job != "" {
-		klog.SetLogger(logr.Discard())
 		if err := playHelper(job, os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, "faults: helper:", err)
 		}
@@ -73,8 +73,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		}
 		return kept
 	}
-	// What informers have to say about the faults is no news here.
-	klog.SetLogger(logr.Discard())
 	s := &suite{options: opts, progress: newProgress(stderr, opts.verbose), planeLog: io.Discard}
 	if opts.verbose {
 		s.planeLog = stderr

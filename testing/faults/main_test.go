@@ -23,8 +23,8 @@ import (
 
 // TestMain plays the other process when a row asks for one.
 func TestMain(m *testing.M) {
+	klog.SetLogger(logr.Discard()) // as main does, before anybody logs
 	if job := os.Getenv(helperJob); job != "" {
-		klog.SetLogger(logr.Discard())
 		if err := playHelper(job, os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, "faults: helper:", err)
 		}
