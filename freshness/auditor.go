@@ -55,6 +55,7 @@ func (m *Monitor) Audit(ctx context.Context, of Informer) (AuditReport, error) {
 	for _, t := range m.informers {
 		if of.covers(t.name()) && !t.informer.IsStopped() {
 			t.state.auditSoon(began)
+			t.rests = time.Time{}
 			audited++
 		}
 	}

@@ -10,10 +10,10 @@ import "time"
 const reconnectGap = 10 * time.Minute
 
 // crowd tells whether most informers, and at least three, are stalled.
-func (m *Monitor) crowd(now time.Time) bool {
+func (m *Monitor) crowd() bool {
 	stalled := 0
 	for _, t := range m.informers {
-		if t.state.verdict(now) == Stalled {
+		if t.verdict == Stalled {
 			stalled++
 		}
 	}

@@ -102,6 +102,7 @@ func (m *Monitor) ensure(of Informer, moment time.Time) (<-chan struct{}, *Statu
 			continue
 		}
 		t.state.want(moment)
+		t.rests = time.Time{}
 		st := t.status(now)
 		if !m.started {
 			st.Reason = notStarted
@@ -175,6 +176,7 @@ func (m *Monitor) Wrote(of Informer, key, rv string) {
 	for _, t := range m.informers {
 		if of.covers(t.name()) && t.holdsOlder(key, rv) {
 			t.state.owe(now, rv, func() bool { return t.holdsOlder(key, rv) })
+			t.rests = time.Time{}
 		}
 	}
 }

@@ -69,6 +69,7 @@ type life struct {
 	asleepTo time.Duration // the process does not run before
 	away     time.Duration // for which it did not run, all in all
 	skips    bool          // looks at which nothing can happen
+	restless bool          // takes looks while nothing is due
 	lax      bool
 	ticks    ticks
 	dirty    bool // something has changed since the last look
@@ -84,7 +85,7 @@ func newLife(seed uint64, n int, o fleetOptions) *life {
 		n:       n,
 		dice:    newDice(seed, uint64(n)),
 		weather: newWeather(seed, uint64(n/o.perProcess), o.harshness),
-		skips:   o.skips, lax: o.lax,
+		skips:   o.skips, restless: o.restless, lax: o.lax,
 	}
 	for k := range l.timers {
 		l.timers[k] = never

@@ -14,7 +14,7 @@ import (
 // moments, as one of which those are skipped at which nothing can happen.
 func TestFleetSkipsNothing(t *testing.T) {
 	const seed, informers, lasts = 7, 24, 4 * time.Hour / slowdown
-	o := fleetOptions{informers: informers, lasts: lasts, perProcess: 4, harshness: 12, keep: true, lax: true}
+	o := fleetOptions{informers: informers, lasts: lasts, perProcess: 4, harshness: 12, keep: true, lax: true, restless: true}
 	looks, skipped := 0, 0
 	for n := range informers {
 		o.skips = false

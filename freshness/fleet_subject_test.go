@@ -17,6 +17,7 @@ type subject struct {
 	books   *listerWatcher
 	monitor *Monitor    // for its way to carry out cures
 	seen    observation // at the last look
+	rests   time.Time   // is not looked at before
 	tamper
 }
 
@@ -66,18 +67,23 @@ func (x *subject) step(o observation) []action {
 	if x.after != nil {
 		x.after(&x.state, o)
 	}
-	x.seen = o
+	x.seen, x.rests = o, x.state.restsUntil(o)
 	return acts
 }
 
-func (x *subject) want(at time.Time)                              { x.state.want(at) }
-func (x *subject) move()                                          { x.state.spreadWanted = true }
-func (x *subject) owe(at time.Time, rv string, lacks func() bool) { x.state.owe(at, rv, lacks) }
-func (x *subject) fresh() time.Time                               { return x.state.freshAsOf }
-func (x *subject) doubts() bool                                   { return x.state.doubt != nil }
-func (x *subject) follows() bool                                  { return x.state.bookmarks && !x.state.noBookmarks }
-func (x *subject) verdict(now time.Time) Verdict                  { return x.state.verdict(now) }
-func (x *subject) bound(now time.Time) time.Duration              { return x.state.bound(now) }
+func (x *subject) want(at time.Time) { x.state.want(at); x.wake() }
+func (x *subject) move()             { x.state.spreadWanted = true; x.wake() }
+func (x *subject) wake()             { x.rests = time.Time{} }
+func (x *subject) owe(at time.Time, rv string, lacks func() bool) {
+	x.state.owe(at, rv, lacks)
+	x.wake()
+}
+
+func (x *subject) fresh() time.Time                  { return x.state.freshAsOf }
+func (x *subject) doubts() bool                      { return x.state.doubt != nil }
+func (x *subject) follows() bool                     { return x.state.bookmarks && !x.state.noBookmarks }
+func (x *subject) verdict(now time.Time) Verdict     { return x.state.verdict(now) }
+func (x *subject) bound(now time.Time) time.Duration { return x.state.bound(now) }
 func (x *subject) failsLiveness(v Verdict) bool {
 	return failsLiveness(v, x.state.stalledFor(), DefaultFailAfter)
 }
@@ -87,6 +93,7 @@ func (x *subject) hand(kind actionKind, a answer) {
 	if x.answer != nil {
 		x.answer(&x.state, kind, &a)
 	}
+	x.wake()
 	if kind == actProbe {
 		x.state.onProbe(a)
 	} else {
@@ -107,52 +114,29 @@ func (x *subject) auditNow(now time.Time, lacks []commit) auditResult {
 	return r
 }
 
-func (x *subject) handAudit(r auditResult) { x.state.onAudit(r) }
+func (x *subject) handAudit(r auditResult) { x.state.onAudit(r); x.wake() }
 
-// skipTo pretends that the looks until then were taken, and showed nothing.
-func (x *subject) skipTo(last time.Time) { x.state.swept = last }
+// skipTo pretends that the looks until then were taken, and showed nothing. Where
+// informers rest, the last of them may be as long ago as a rest.
+func (x *subject) skipTo(last time.Time, restless bool) {
+	s := &x.state
+	s.swept = last
+	if !restless {
+		last = last.Add(-rest)
+	}
+	s.looked = latest(s.looked, last)
+}
 
 // due is the first moment at which the state may do something though nothing has
-// happened to it: now, except in the one case that matters for speed, a healthy
-// informer with an open stream. TestFleetSkipsNothing proves it right.
+// happened to it. TestFleetSkipsNothing proves it right.
 func (x *subject) due(c *hostClock) time.Duration {
-	s, o := &x.state, x.seen
-	if !s.synced || s.doubt != nil || !s.owed.since.IsZero() || s.wantsMore() || s.read == readBlind || s.spreadWanted ||
-		!o.stream.open || o.stream.cut || o.stream.listing || s.opening(o) || s.wasOpening {
+	at := x.state.due(x.seen)
+	if at.IsZero() {
 		return 0
 	}
-	d := never
-	at := func(t time.Time) {
-		if !t.IsZero() {
-			d = min(d, c.when(t))
-		}
-	}
-	at(s.phase.next().to.Add(1))
-	if !s.reading {
-		at(s.nextRead)
-		at(s.readSoon)
-	}
-	if s.auditEvery > 0 && !s.audits.running {
-		if s.audits.next.IsZero() || len(s.audits.diverged) > 0 {
-			return 0
-		}
-		at(s.audits.next)
-	}
-	if s.pending != nil {
-		at(s.pending.due.Add(1))
-	}
-	if !s.freshAsOf.IsZero() {
-		old := s.maxStaleness + 1
-		if s.period() < bookmarkLatest {
-			old = s.period()
-		}
-		if s.bound(o.now) > s.maxStaleness {
-			old = never // it is, already
-		}
-		if old < never {
-			at(s.freshAsOf.Add(old))
-			d = min(d, c.whenWall(s.freshAsOf.Add(old)))
-		}
+	d := c.when(at)
+	if old := x.state.ages(x.seen.now); !old.IsZero() {
+		d = min(d, c.whenWall(old))
 	}
 	return d
 }

@@ -27,6 +27,7 @@ type fleetOptions struct {
 	perProcess int     // informers that share their weather
 	harshness  float64 // times as much trouble as the climate has
 	skips      bool    // looks at which nothing can happen
+	restless   bool    // looked at while nothing is due, too
 	keep       bool    // all that happened, not only the newest
 	lax        bool    // broken promises do not end a life
 	tamper     tamper

@@ -54,6 +54,9 @@ func (k *ticks) previous(t time.Duration, c *hostClock) time.Time {
 // skipped, else the first one at which the state may do something by itself.
 func (l *life) planLook(t time.Duration) {
 	if !l.skips || l.dirty {
+		if !l.rests.IsZero() && !l.restless {
+			t = max(t, l.clock.when(l.rests))
+		}
 		l.timers[tLook] = l.ticks.first(t)
 		return
 	}
@@ -73,7 +76,7 @@ func (l *life) planLook(t time.Duration) {
 // look has the state look at its informer.
 func (l *life) look(t time.Duration) {
 	if l.skips && l.ticks.started {
-		l.skipTo(l.ticks.previous(t, &l.clock))
+		l.skipTo(l.ticks.previous(t, &l.clock), l.restless)
 	}
 	l.ticks.took, l.ticks.started = t, true
 	l.dirty = false

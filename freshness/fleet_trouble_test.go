@@ -19,6 +19,7 @@ func (l *life) troubleBegins(k trouble, s spell) {
 	case clockSet:
 		if next := l.ticks.first(t); l.ticks.anchor <= t {
 			l.ticks.disturb(t, next, &l.clock)
+			l.wake()
 		}
 		l.clock.step(t, s.by)
 		l.dirty = true
@@ -72,6 +73,7 @@ func (l *life) pause(t, until time.Duration) {
 	l.away += until - from
 	l.asleepTo = until
 	l.ticks.disturb(t, until+l.between(0, 20*time.Millisecond), &l.clock)
+	l.wake()
 	l.dirty = true
 }
 

@@ -59,7 +59,7 @@ func (s *state) firstPhase(o observation) phase {
 	began := o.stream.start(o.now)
 	if o.stream.initial {
 		// Bookmarks are counted from the end of the initial events.
-		began = window{latest(s.swept, o.stream.began), o.now.Add(bookmarkLatest - 60*time.Second)}
+		began = window{latest(s.looked, o.stream.began), o.now.Add(bookmarkLatest - 60*time.Second)}
 		if s.atStart != "" {
 			began.from = o.stream.began // their end may have moved nothing, and an event later
 		}

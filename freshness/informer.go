@@ -51,7 +51,8 @@ type tracked struct {
 	state    state
 	verdict  Verdict
 	since    time.Time
-	lagging  Level // as last told
+	rests    time.Time // is not looked at before
+	lagging  Level     // as last told
 	handlers handlers
 
 	reads   [actCure]pendingRead // under way, by kind

@@ -43,6 +43,7 @@ type Monitor struct {
 	log         logr.Logger
 	informers   []*tracked
 	absences    []absence     // of those expected
+	swept       time.Time     // when informers were last looked at
 	spreadAt    time.Time     // when proofs were last looked at together
 	events      []Event       // to be told once the lock is free
 	changed     chan struct{} // closed, and replaced, when something was proven or a verdict has changed
@@ -186,9 +187,14 @@ func (m *Monitor) sweep(ctx context.Context) {
 	m.mu.Lock()
 	now := m.clock.Now()
 	m.sayIfUnwired(now)
-	crowd := m.crowd(now)
+	crowd, disturbed := m.crowd(), m.disturbed(now)
 	kept := m.informers[:0]
 	for _, t := range m.informers {
+		if now.Before(t.rests) && !disturbed {
+			t.state.swept = now
+			kept = append(kept, t)
+			continue
+		}
 		if t.informer.IsStopped() {
 			t.abandon()
 			m.bequeath(t)
@@ -208,6 +214,7 @@ func (m *Monitor) sweep(ctx context.Context) {
 			m.do(ctx, t, a)
 		}
 		m.conclude(t, now)
+		t.rests = t.restsUntil(o)
 	}
 	clear(m.informers[len(kept):])
 	m.informers = kept
@@ -231,7 +238,7 @@ func (m *Monitor) bequeath(gone *tracked) {
 func (m *Monitor) take(r result) {
 	m.mu.Lock()
 	t := r.informer
-	t.reads[r.kind] = pendingRead{}
+	t.reads[r.kind], t.rests = pendingRead{}, time.Time{}
 	now := r.answer.received
 	switch r.kind {
 	case actServers:

@@ -15,7 +15,7 @@ func (s *state) settle(o observation) {
 	}
 	for _, p := range []*proof{s.pending, s.newer} {
 		if p != nil && p.arrived == (window{}) && reached(o.reflected, p.rv) {
-			p.arrived = window{s.swept, o.now} // the store may take its time
+			p.arrived = window{s.looked, o.now} // the store may take its time
 		}
 	}
 	for p := s.pending; p != nil && reached(o.stored, p.rv); p = s.pending {

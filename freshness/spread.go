@@ -41,7 +41,7 @@ func (m *Monitor) spread(now time.Time) {
 		}
 		second := s.phase.next().from.Unix() % 60
 		if crowd[second]++; crowd[second] > most && granted < spreadAtOnce*int(spreadEvery/tick) && now.Sub(s.spreadAt) > spreadRest {
-			s.spreadWanted = true
+			s.spreadWanted, t.rests = true, time.Time{}
 			granted++
 		}
 	}

@@ -13,7 +13,8 @@ import (
 type state struct {
 	limits
 
-	swept      time.Time // the last look
+	swept      time.Time // the last look, or rest
+	looked     time.Time // the last look
 	misled     bool      // what it shows is another informer's
 	synced     bool
 	unsynced   bool // it was seen before that
@@ -155,7 +156,7 @@ func (s *state) step(o observation) []action {
 	if !s.swept.IsZero() {
 		s.forgive(o.now, o.now.Sub(s.swept), o.now.Round(0).Sub(s.swept.Round(0)))
 	}
-	defer func() { s.swept, s.stored, s.reflected = o.now, o.stored, o.reflected }()
+	defer func() { s.swept, s.looked, s.stored, s.reflected = o.now, o.now, o.stored, o.reflected }()
 	if acts := s.insist(o); acts != nil {
 		return acts
 	}
@@ -217,7 +218,7 @@ func (s *state) blame(o observation) {
 // or a set clock, when the time since the last look differs by the monotonic
 // clock (gap) and the wall clock, nothing is known of the server's phase either.
 func (s *state) forgive(now time.Time, gap, wall time.Duration) {
-	if d := wall - gap; d > clockSlip || d < -clockSlip {
+	if parted(gap, wall) {
 		s.phase, s.slipped = unknownPhase(now), now
 		s.readSoon = now
 		if s.pending != nil {
@@ -251,6 +252,9 @@ func (s *state) forgive(now time.Time, gap, wall time.Duration) {
 		d.nextProbe = d.nextProbe.Add(late)
 	}
 }
+
+// parted tells whether this much monotonic and this much wall time are not the same.
+func parted(gap, wall time.Duration) bool { return (wall - gap).Abs() > clockSlip }
 
 // bound is the staleness bound: how old the newest proof is. Where wall and
 // monotonic time disagree, as after a suspended machine, the longer counts.
