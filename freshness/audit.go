@@ -80,7 +80,7 @@ func (s *state) audit(o observation) []action {
 
 // unprovable tells whether resourceVersions say nothing about this informer.
 func (s *state) unprovable() bool {
-	return s.read == readBlind || s.doubt != nil && s.frozen() && !s.bookmarks
+	return s.read == readBlind || s.frozen() && !s.follows()
 }
 
 // auditSoon asks for a comparison with what will be proven after now.

@@ -267,7 +267,7 @@ func (s *state) verdict(now time.Time) Verdict {
 	if s.misled {
 		return Blind
 	}
-	e := evidence{synced: s.synced, proven: !s.freshAsOf.IsZero(), read: s.read, follows: s.bookmarks}
+	e := evidence{synced: s.synced, proven: !s.freshAsOf.IsZero(), read: s.read, follows: s.follows()}
 	// What differs while nothing can be proven is what the API server lacks itself.
 	differs := len(s.audits.diverged) > 0
 	e.follows, e.diverged = e.follows || differs, differs && s.doubt == nil
@@ -295,6 +295,10 @@ func (s *state) stalledFor() time.Duration {
 	}
 	return s.swept.Sub(d.blamed)
 }
+
+// follows tells whether the API server's watch cache has to move: it has moved for writes
+// to other kinds before, or what it lacks is a write to this one.
+func (s *state) follows() bool { return s.bookmarks || s.doubt != nil && s.doubt.owed }
 
 // frozen tells whether the API server's own watch cache stands still behind what is
 // overdue.

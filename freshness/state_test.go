@@ -565,3 +565,29 @@ func TestCutWatchThatWaitsForHeadersConvictsNobody(t *testing.T) {
 		}
 	}
 }
+
+// A watch cache that lacks a write to its own kind stands still, whether or not it was
+// ever seen to follow writes to others.
+func TestFrozenCacheThatLacksAnOwnWrite(t *testing.T) {
+	for _, own := range []bool{true, false} {
+		m := newSim(t, Options{Audit: AuditOptions{Disabled: true}})
+		m.run(time.Second)
+		if own {
+			m.s.owe(m.now, "150", func() bool { return true })
+		} else {
+			m.until(actRead, 62*time.Second)
+			m.s.onRead(m.answer("150"))
+		}
+		for range 4 {
+			m.until(actProbe, longestProof+retryRead)
+			m.s.onProbe(m.answer("100"))
+			m.run(time.Second)
+			m.s.goodRead = m.now
+		}
+		want := Blind
+		if own {
+			want = ControlPlaneStalled
+		}
+		m.want(want)
+	}
+}
