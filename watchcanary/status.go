@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: The Freshwatch Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package watchcanary
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// Status is what a canary knows at one moment.
+type Status struct {
+	State State
+	// Reason is a sentence for a person.
+	Reason string
+	// Since is when the state was reached.
+	Since time.Time
+	// Unseen is for how long the oldest acknowledged write has not come back; zero: all
+	// have.
+	Unseen time.Duration
+	// Restarts is how many restarts were asked for within Options.Budget.Window, by this
+	// process and those before it, as far as the Lease was read. Exhausted says that
+	// another one would be due, and is not asked for: somebody has to look.
+	Restarts  int
+	Exhausted bool
+	// Missing are the verbs on the Lease that this process lacks.
+	Missing []string
+
+	failed bool
+}
+
+// Status returns what the canary knows. It does no I/O.
+func (c *Canary) Status() Status {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.opts.Clock.Now()
+	e, informer := c.evidence(now)
+	st := Status{State: judge(e, c.opts.Interval), Since: c.since, Unseen: e.unseen}
+	st.Reason = c.reason(st.State, now, informer)
+	if st.State != c.state {
+		st.Since = now
+	}
+	if r := c.run; r != nil {
+		st.Restarts = len(r.restarts.within(now, c.opts.Budget.Window))
+		st.Exhausted, st.Missing = r.exhausted, append([]string(nil), r.missing...)
+		st.failed = r.failed && outlasted(st.State, e.unseen, c.opts.FailAfter)
+	}
+	return st
+}
+
+// ErrStalled is matched by the error of Check.
+var ErrStalled = errors.New("watchcanary: stalled")
+
+// Check implements controller-runtime's healthz.Checker. It fails while the canary is
+// Stalled, its oldest acknowledged write has not come back for Options.FailAfter, and
+// the restart that this asks for could be noted on the Lease, within Options.Budget. It
+// passes in every other case: on a standby, before the first write has come back, while
+// the API server cannot be reached or its watch cache is frozen, and without rights.
+// Use it for liveness, never for readiness. It takes short locks and does no I/O.
+//
+// The error matches ErrStalled.
+func (c *Canary) Check(*http.Request) error {
+	st := c.Status()
+	if !st.failed {
+		return nil
+	}
+	return fmt.Errorf("%w: lease %s/%s: %s (limit %v; restart %d of at most %d in %v)", ErrStalled, c.opts.Namespace, c.opts.Name,
+		st.Reason, c.opts.FailAfter, st.Restarts, c.opts.Budget.Restarts, c.opts.Budget.Window)
+}
