@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: The Freshwatch Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package watchcanary
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var epoch = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+func TestParseRestarts(t *testing.T) {
+	for _, tt := range []struct {
+		name, text string
+		want       string
+		ok         bool
+	}{
+		{"none", "", "", true},
+		{"one", "2026-01-01T11:00:00Z", "2026-01-01T11:00:00Z", true},
+		{"by hand: spaces, another zone, out of order", " 2026-01-01T11:30:00Z ,2026-01-01T12:00:00+01:00,", "2026-01-01T11:00:00Z,2026-01-01T11:30:00Z", true},
+		{"fractions", "2026-01-01T11:00:00.9Z", "2026-01-01T11:00:00Z", true},
+		{"another replica's clock is ahead", "2026-01-01T12:05:00Z", "2026-01-01T12:05:00Z", true},
+		{"too far ahead", "2026-01-01T12:05:01Z", "", false},
+		{"garbage beside one", "x,2026-01-01T11:00:00Z,3", "2026-01-01T11:00:00Z", false},
+		{"something else", `{"restarts":[1]}`, "", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, ok := parseRestarts(tt.text, epoch)
+			if got.String() != tt.want || ok != tt.ok {
+				t.Errorf("%q, %v, want %q, %v", got, ok, tt.want, tt.ok)
+			}
+		})
+	}
+}
+
+func TestRestartsWithin(t *testing.T) {
+	r := restarts{epoch.Add(-time.Hour), epoch.Add(-time.Hour + time.Second), epoch}
+	if diff := cmp.Diff(restarts{epoch.Add(-time.Hour + time.Second), epoch}, r.within(epoch, time.Hour)); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+	if got := restarts(nil).within(epoch, time.Hour); len(got) > 0 {
+		t.Error(got)
+	}
+}
+
+func TestRestartsAddIsBounded(t *testing.T) {
+	var r restarts
+	for i := range 2 * rememberedAtMost {
+		r = r.add(epoch.Add(time.Duration(i) * time.Second))
+	}
+	if len(r) != rememberedAtMost || !r[len(r)-1].Equal(epoch.Add((2*rememberedAtMost-1)*time.Second)) {
+		t.Errorf("%d remembered, the last of %v", len(r), r[len(r)-1])
+	}
+}
+
+// Whatever the annotation holds is read without harm, and what is written is read back.
+func FuzzRestarts(f *testing.F) {
+	for _, seed := range []string{
+		"", ",", "2026-01-01T11:00:00Z", "2026-01-01T11:00:00Z,2026-01-01T11:30:00Z", "9999-12-31T23:59:59Z", "0000-01-01T00:00:00Z",
+		"2026-01-01T11:00:00.123456789+14:00", strings.Repeat("2026-01-01T11:00:00Z,", 1000), "\x00,\xff", `{"a":1}`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got, _ := parseRestarts(text, epoch)
+		if len(got) > rememberedAtMost || !slices.IsSortedFunc(got, time.Time.Compare) {
+			t.Errorf("%d, sorted: %v", len(got), got)
+		}
+		for _, at := range got {
+			if at.After(epoch.Add(clockSkew)) {
+				t.Errorf("%v is in the future", at)
+			}
+		}
+		again, ok := parseRestarts(got.String(), epoch)
+		if !ok || !slices.EqualFunc(again, got, time.Time.Equal) {
+			t.Errorf("%q is read back as %q, %v", got, again, ok)
+		}
+		if n := len(got.add(epoch)); n > rememberedAtMost {
+			t.Errorf("%d after one more", n)
+		}
+		_ = got.within(epoch, time.Hour)
+	})
+}
