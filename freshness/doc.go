@@ -44,8 +44,8 @@
 // nothing is cured or restarted.
 //
 // Nothing sits between the stream and the reflector. The monitor polls two
-// strings per informer twice a second; an event costs no goroutine, channel or
-// allocation more than without.
+// strings per informer twice a second, or every 2 s while nothing is due; an event
+// costs no goroutine, channel or allocation more than without.
 //
 // # On demand
 //

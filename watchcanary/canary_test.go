@@ -6,7 +6,6 @@ package watchcanary_test
 import (
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,12 +15,6 @@ import (
 )
 
 const annotation = "freshwatch.github.io/restarts"
-
-// scenario plays in a bubble.
-func scenario(t *testing.T, play func(f *fixture)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) { play(newFixture(t)) })
-}
 
 func TestHealthy(t *testing.T) {
 	scenario(t, func(f *fixture) {

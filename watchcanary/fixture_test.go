@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-logr/logr/funcr"
@@ -33,6 +34,12 @@ type fixture struct {
 
 	mu  sync.Mutex
 	log []string
+}
+
+// scenario plays in a bubble.
+func scenario(t *testing.T, play func(f *fixture)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { play(newFixture(t)) })
 }
 
 func newFixture(t *testing.T) *fixture {
