@@ -14,10 +14,12 @@ MODULES := $(shell find . \( -name '.?*' -o -name testdata -o -name bin -o -name
 # A module may be nothing but a list of pinned requirements.
 MODULES_WITH_CODE = $(shell for dir in $(MODULES); do [ -z "$$(go -C $$dir list ./... 2>/dev/null)" ] || echo $$dir; done)
 # The tools are built outside the checkout, once per set of pins and Go version.
-TOOLS_DIR := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/freshwatch/tools/$(shell go env GOVERSION)-$(shell cat tools/go.mod tools/go.sum | cksum | cut -d' ' -f1)
+tools_dir = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/freshwatch/tools/$(shell go env GOVERSION)-$(shell cat $1/go.mod $1/go.sum | cksum | cut -d' ' -f1)
+TOOLS_DIR := $(call tools_dir,tools)
 GOLANGCI_LINT := $(TOOLS_DIR)/golangci-lint
 APIDIFF := $(TOOLS_DIR)/apidiff
 BENCHSTAT := $(TOOLS_DIR)/benchstat
+PROMTOOL := $(call tools_dir,tools/promtool)/promtool
 
 # Tests talk to real servers and processes, so a cached result proves nothing.
 RACE ?= -race
@@ -33,7 +35,7 @@ help: ## Print this list
 	  /^[a-z][a-z-]*:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: test
-test: controlplane ## Run every test of every module, those on the real control plane included
+test: controlplane alerts ## Run every test of every module, those on the real control plane included
 	@status=0; for dir in $(MODULES_WITH_CODE); do \
 	  echo "==> test $$dir"; \
 	  (cd $$dir && go test $(RACE) $(TESTFLAGS) ./...) || status=1; \
@@ -60,6 +62,11 @@ lint: $(GOLANGCI_LINT) ## Check formatting, go.mod files, vet and golangci-lint 
 	  echo "==> lint $$dir"; \
 	  (cd $$dir && go vet ./... && $(GOLANGCI_LINT) run ./...) || status=1; \
 	done; exit $$status
+
+.PHONY: alerts
+alerts: $(PROMTOOL) ## Check the alert rules, and run their unit tests
+	@$(PROMTOOL) check rules --lint=all --lint-fatal alerts/*.rules.yaml
+	@$(PROMTOOL) test rules alerts/*_test.yaml
 
 .PHONY: controlplane
 controlplane: ## Find or build etcd and kube-apiserver (the first build takes about a quarter of an hour)
@@ -131,3 +138,10 @@ $(TOOLS_DIR)/%:
 	@echo "building $* and the other tools into $(TOOLS_DIR) (the first time takes minutes)"
 	@mkdir -p $(TOOLS_DIR)
 	@cd tools && go build -o $(TOOLS_DIR)/ tool
+
+# Without service discovery: promtool needs none for rules, and most of what it would
+# be built from is that.
+$(PROMTOOL):
+	@echo "building promtool into $(@D) (the first time takes minutes)"
+	@mkdir -p $(@D)
+	@cd tools/promtool && go build -tags=remove_all_sd -ldflags='-s -w' -o $(@D)/ tool

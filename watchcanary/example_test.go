@@ -26,7 +26,7 @@ var (
 	_ manager.Runnable               = (*watchcanary.Canary)(nil)
 	_ manager.LeaderElectionRunnable = (*watchcanary.Canary)(nil)
 	_ healthz.Checker                = (*watchcanary.Canary)(nil).Check
-	_ watchcanary.Source             = (manager.Manager)(nil)
+	_ watchcanary.Source             = manager.Manager(nil)
 )
 
 // With controller-runtime: the leader writes a Lease once a minute, and a pod that does

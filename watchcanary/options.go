@@ -29,9 +29,11 @@ const (
 	// connection by itself (45 s in client-go 0.37), and than any cure of package
 	// freshness takes.
 	DefaultFailAfter = 5 * time.Minute
-	// DefaultRestarts and DefaultRestartWindow: what three restarts have not cured in an
-	// hour, a fourth will not.
-	DefaultRestarts      = 3
+	// DefaultRestarts is how many may be asked for: what three have not cured, a fourth
+	// will not.
+	DefaultRestarts = 3
+	// DefaultRestartWindow is the time in which they count: twice what three take that do
+	// not help, with the start of the pod between.
 	DefaultRestartWindow = time.Hour
 	// DefaultHealthyAfter is three times DefaultFailAfter: a stall that comes back with
 	// every start shows in that time.

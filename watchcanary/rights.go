@@ -18,11 +18,11 @@ import (
 
 const leases = "leases"
 
-// named are the verbs that can be granted for one Lease, and create is the one that
-// cannot, since its name is not known to the authorizer.
-var named = []string{"get", "list", "watch", "update"}
-
+// create cannot be granted for one Lease, since its name is not known to the authorizer.
 const create = "create"
+
+// named returns the verbs that can.
+func named() []string { return []string{"get", "list", "watch", "update"} }
 
 // Role returns what a canary needs, and no more: to create Leases in a namespace, and
 // everything else on the one Lease.
@@ -33,14 +33,14 @@ func Role(namespace, name string) *rbacv1.Role {
 	return &rbacv1.Role{
 		TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "Role"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
-		Rules:      []rbacv1.PolicyRule{rule(nil, create), rule([]string{name}, named...)},
+		Rules:      []rbacv1.PolicyRule{rule(nil, create), rule([]string{name}, named()...)},
 	}
 }
 
-// rights asks which of the verbs this process may not use. What cannot be asked is not
+// missingRights asks which of the verbs this process may not use. What cannot be asked is not
 // missing.
 func missingRights(ctx context.Context, client authorizationclient.SelfSubjectAccessReviewInterface, namespace, name string) (missing []string) {
-	for _, verb := range append([]string{create}, named...) {
+	for _, verb := range append(named(), create) {
 		attributes := &authorizationv1.ResourceAttributes{
 			Namespace: namespace, Verb: verb, Group: coordinationv1.GroupName, Resource: leases, Name: name,
 		}

@@ -92,18 +92,14 @@ func (c *Canary) take(r *run, w written) {
 	defer c.mu.Unlock()
 	r.writing = false
 	c.countWrite(w.err)
-	switch {
-	case w.err == nil:
-		r.failing, r.err = time.Time{}, nil
+	if r.err = w.err; w.err == nil {
+		r.failing = time.Time{}
 		if trip, back := r.beats.ack(sent{at: w.at, acked: w.acked, rv: w.rv}); back {
 			c.back(r, trip)
 		}
 		c.askedFor(r, w)
-	default:
-		if r.failing.IsZero() {
-			r.failing = w.at
-		}
-		r.err = w.err
+	} else if r.failing.IsZero() {
+		r.failing = w.at
 	}
 	if w.garbled {
 		r.log.Info("An annotation of the Lease cannot be read and is replaced: does somebody edit it, or is a clock ahead?", "annotation", annotation)

@@ -106,7 +106,7 @@ func (w *writer) read(ctx context.Context) error {
 	lease, err := w.client.Get(ctx, w.name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		lease, err = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: w.name}}, nil
+		lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: w.name}}
 	case err != nil:
 		return err
 	}

@@ -122,7 +122,8 @@ func startWriters(t *testing.T, b *server, rate int) *writers {
 				}
 				name := fmt.Sprintf("object-%d", n%population)
 				// To the end: the server may carry out a write that was given up.
-				if err := b.plane.update(t.Context(), b.kind, b.ns, name, fmt.Sprint(n)); err != nil {
+				if err := b.plane.update(t.Context(), b.kind, //nolint:contextcheck // see above
+					b.ns, name, fmt.Sprint(n)); err != nil {
 					t.Errorf("write %d: %v", n, err)
 					return
 				}
