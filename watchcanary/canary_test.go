@@ -4,6 +4,7 @@
 package watchcanary_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/freshwatch/freshwatch/freshness"
 	"github.com/freshwatch/freshwatch/watchcanary"
 )
 
@@ -89,6 +91,40 @@ func TestRestartsThatDoNotHelpStop(t *testing.T) {
 		if got := p.Status(); got.Restarts > watchcanary.DefaultRestarts {
 			t.Errorf("%+v", got)
 		}
+	})
+}
+
+// The program's own monitor cures the canary's informer like the others, and no restart
+// is asked for.
+func TestStalledWatchIsCuredByTheMonitor(t *testing.T) {
+	scenario(t, func(f *fixture) {
+		m, err := freshness.New(freshness.Options{})
+		if err != nil {
+			f.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(f.Context())
+		done := make(chan error, 1)
+		go func() { done <- m.Start(ctx) }()
+		defer func() {
+			cancel()
+			if err := <-done; err != nil {
+				f.Error(err)
+			}
+		}()
+		p := f.start(watchcanary.Options{Monitor: m})
+		f.await(time.Minute, "fresh", p.is(watchcanary.Fresh))
+		for range 5 {
+			f.srv.Stall(leases)
+			f.holds(10*time.Minute, "alive", func() bool { return !p.fails() })
+			if s := p.Status(); s.State != watchcanary.Fresh {
+				t.Errorf("%+v", s)
+			}
+		}
+		if st := m.Status(); len(st) != 1 || st[0].Cures[freshness.Resume] < 5 {
+			t.Errorf("%+v", st)
+		}
+		p.stop()
+		f.await(time.Minute, "forgotten by the monitor", func() bool { return len(m.Status()) == 0 })
 	})
 }
 
