@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: The Freshwatch Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package canary
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"go.uber.org/goleak"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/freshwatch/freshwatch/testing/freshtest"
+)
+
+// TestMain plays a replica when a test asks for one, see replica_test.go.
+func TestMain(m *testing.M) {
+	// What informers have to say about the faults is no news here.
+	klog.SetLogger(logr.Discard())
+	ctrl.SetLogger(logr.Discard())
+	freshtest.PrepareBubbles()
+	if os.Getenv(replicaVariable) != "" {
+		if err := playReplica(os.Stdin, os.Stdout); err != nil {
+			os.Exit(fail(err))
+		}
+		return
+	}
+	goleak.VerifyTestMain(suite{m})
+}
+
+// suite runs the tests before the end of what they share.
+type suite struct{ *testing.M }
+
+// Run implements goleak.TestingM.
+func (s suite) Run() int {
+	flag.Parse()
+	if err := waitTogether(); err != nil {
+		return fail(err)
+	}
+	code := s.M.Run()
+	if err := sharedPlane.stop(); err != nil {
+		return fail(err)
+	}
+	return code
+}
+
+func fail(err error) int {
+	fmt.Fprintln(os.Stderr, "canary:", err)
+	return 1
+}
+
+// waitTogether lets all tests run at once: they wait for time to pass, not for a
+// processor.
+func waitTogether() error {
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if given {
+		return nil
+	}
+	return flag.Set("test.parallel", "64")
+}
+
+// realServerTest marks a test that needs a real server and runs beside the others of its
+// kind.
+func realServerTest(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs a real kube-apiserver and minutes, which -short asks to leave out")
+	}
+	t.Parallel()
+}
+
+// waitFor asks cond every 100 ms until it holds, and tells whether it did within
+// limit.
+func waitFor(ctx context.Context, limit time.Duration, cond func() bool) bool {
+	timeout := time.NewTimer(limit)
+	defer timeout.Stop()
+	ticker := time.NewTicker(100 * time.Millisecond)
+	defer ticker.Stop()
+	for !cond() {
+		select {
+		case <-ticker.C:
+		case <-timeout.C:
+			return cond()
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}
