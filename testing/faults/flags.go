@@ -102,8 +102,16 @@ func parseFlags(args []string) (options, error) {
 		return options{}, fmt.Errorf("-timeout is %v, but must be positive", o.timeout)
 	}
 	var err error
-	o.rows, err = choose(rows(), o.fast, only)
+	o.rows, err = choose(played(rows(), o.version), o.fast, only)
 	return o, err
+}
+
+// played returns the rows that can be played on a version; empty is the default.
+func played(all []*row, version string) []*row {
+	if version == "" {
+		version = controlplane.DefaultVersion
+	}
+	return slices.DeleteFunc(all, func(r *row) bool { return r.ground.only != "" && r.ground.only != version })
 }
 
 // choose returns the rows that are asked for.

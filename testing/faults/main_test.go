@@ -104,6 +104,7 @@ func TestMisuse(t *testing.T) {
 		{"argument", []string{"fast"}, []string{`"fast"`}},
 		{"guard", []string{"-guard=maybe"}, []string{"on, off"}},
 		{"version", []string{"-version", "1.2"}, []string{"1.34, 1.35"}},
+		{"row of another version", []string{"-version", "1.34", "-only", "9-refused"}, []string{`"9-refused"`}},
 		{"parallel", []string{"-parallel", "0"}, []string{"at least 1"}},
 		{"timeout", []string{"-timeout", "0s"}, []string{"positive"}},
 		{"file", []string{"-json", filepath.Join("no", "such", "directory")}, []string{"no such file"}},

@@ -56,7 +56,7 @@ func startPlane(ctx context.Context, g ground, version string, log io.Writer) (_
 	}()
 	var proxies []*faultproxy.Etcd
 	p.ControlPlane, err = controlplane.Start(ctx, controlplane.Options{
-		Version: version, Log: log, EtcdArgs: g.etcdArgs,
+		Version: version, Log: log, EtcdArgs: g.etcdArgs, APIServerArgs: g.serverArgs,
 		WrapEtcd: func(_ context.Context, url string) (string, error) {
 			if g.mute {
 				mute, err := startMuteEtcd(url)

@@ -62,8 +62,10 @@ type ground struct {
 	own bool
 	// servers is how many kube-apiservers there are; 0 and 1 are the same.
 	servers int
-	// etcdArgs are further flags of etcd.
-	etcdArgs []string
+	// etcdArgs and serverArgs are further flags of etcd and of kube-apiserver.
+	etcdArgs, serverArgs []string
+	// only is the one minor version that has what serverArgs ask for; empty: all have.
+	only string
 	// mute: etcd never reports progress, like datastores that only imitate it.
 	mute bool
 }

@@ -53,6 +53,20 @@ func serverRows() []*row {
 			want: frozen(),
 		},
 		{
+			id:    "9-refused",
+			fault: "the same, and the server refuses consistent lists with 429 (an alpha feature of 1.37)",
+			ground: ground{
+				own: true, only: "1.37",
+				serverArgs: []string{"--feature-gates=ConsistentListFromCacheSkipTimeoutFallback=true"},
+			},
+			proofs: 2,
+			strike: func(_ context.Context, s *scene) (mend, error) {
+				return until(s.servers[0].etcd.FreezeWatches(""))
+			},
+			lasts: beyondLiveness, named: true,
+			want: frozen(),
+		},
+		{
 			id:     "9-two",
 			fault:  "the watch cache of one of two API servers is frozen; new connections lead to both in turn (transport, Servers)",
 			ground: ground{own: true, servers: 2},
