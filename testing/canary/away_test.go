@@ -68,10 +68,10 @@ func TestServerAwayAndLeadershipLost(t *testing.T) {
 	if n := len(p.restarted(livenessFailed)); n > 0 {
 		t.Errorf("%d restarts for liveness:\n%s", n, p.tell())
 	}
-	for _, l := range p.lives {
+	for _, l := range p.all() {
 		l.wantOnly(t, "Standby", "Pending", "Fresh", "Blind")
 	}
 	figures(t, map[string]any{
-		"awayFor": back.Sub(begin), "leadershipEndedAfter": ended, "processes": len(p.lives), "freshAfterReturn": fresh,
+		"awayFor": back.Sub(begin), "leadershipEndedAfter": ended, "processes": len(p.all()), "freshAfterReturn": fresh,
 	})
 }

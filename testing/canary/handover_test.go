@@ -36,22 +36,13 @@ func TestOnlyTheLeaderWrites(t *testing.T) {
 	released := time.Since(release)
 	holds(t, 2*interval, "a leads", a.is("Fresh"), a, b)
 
-	var runs []string
-	gap := time.Duration(0)
-	writes := d.canaryWrites()
-	count := map[string]int{}
+	writes := d.wantRuns(t, "a-1", "b-1", "a-2")
+	count, gap := map[string]int{}, time.Duration(0)
 	for i, w := range writes {
 		count[w.UserAgent]++
-		if len(runs) == 0 || runs[len(runs)-1] != w.UserAgent {
-			runs = append(runs, w.UserAgent)
-			d.wantLed(t, w)
-		}
 		if i > 0 {
 			gap = max(gap, w.Start.Sub(writes[i-1].Start))
 		}
-	}
-	if diff := cmp.Diff([]string{"a-1", "b-1", "a-2"}, runs); diff != "" {
-		t.Errorf("runs of writes by one process (-want +got):\n%s", diff)
 	}
 	for _, p := range []*pod{a, b} {
 		p.wantReady(t)
@@ -62,6 +53,24 @@ func TestOnlyTheLeaderWrites(t *testing.T) {
 	figures(t, map[string]any{
 		"writes": count, "longestGap": gap, "freshAfterCrash": took, "freshAfterRelease": released, "audited": time.Since(crash),
 	})
+}
+
+// wantRuns fails unless the canary's Lease was written by these processes, one after the
+// other and each of them only once it led, and returns the writes.
+func (d *deployment) wantRuns(t *testing.T, want ...string) []faultproxy.Request {
+	t.Helper()
+	writes := d.canaryWrites()
+	var runs []string
+	for _, w := range writes {
+		if len(runs) == 0 || runs[len(runs)-1] != w.UserAgent {
+			runs = append(runs, w.UserAgent)
+			d.wantLed(t, w)
+		}
+	}
+	if diff := cmp.Diff(want, runs); diff != "" {
+		t.Errorf("runs of writes by one process (-want +got):\n%s", diff)
+	}
+	return writes
 }
 
 // wantLed fails unless whoever has written had the election's Lease before.

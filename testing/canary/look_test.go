@@ -66,16 +66,13 @@ func (p *pod) awaitLasting(t *testing.T, state string) (since time.Time) {
 // followed by another.
 func (p *pod) wantAlive(t *testing.T) {
 	t.Helper()
-	p.mu.Lock()
-	lives, restarts := slices.Clone(p.lives), slices.Clone(p.restarts)
-	p.mu.Unlock()
-	for _, l := range lives {
+	for _, l := range p.all() {
 		if at, why := l.unalive(); why != "" {
 			t.Errorf("%s: liveness failed at %v: %s\n%s", l.name, at.Format(time.TimeOnly), why, p.tell())
 		}
 	}
-	if len(restarts) > 0 {
-		t.Errorf("%s was restarted: %v\n%s", p.name, restarts, p.tell())
+	if n := len(p.all()); n > 1 {
+		t.Errorf("%s is at its %d. process\n%s", p.name, n, p.tell())
 	}
 	p.wantReady(t)
 }

@@ -52,6 +52,8 @@ const (
 // podOptions are what a test may change.
 type podOptions struct {
 	withoutCanary bool
+	// withoutProbes leaves a process alone that does not answer.
+	withoutProbes bool
 	renewDeadline time.Duration // of its leader election; defaults to controller-runtime's
 	backOff       time.Duration // before a process that has ended is followed by another
 }
@@ -73,7 +75,7 @@ func (d *deployment) startPod(t *testing.T, name string, o podOptions) *pod {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if err := p.keep(ctx, t, o.backOff); err != nil {
+		if err := p.keep(ctx, t, o); err != nil {
 			t.Error(err)
 		}
 	})
@@ -85,8 +87,8 @@ func (d *deployment) startPod(t *testing.T, name string, o podOptions) *pod {
 }
 
 // keep is the kubelet.
-func (p *pod) keep(ctx context.Context, t *testing.T, backOff time.Duration) error {
-	for n := 1; ctx.Err() == nil; n++ {
+func (p *pod) keep(ctx context.Context, t *testing.T, o podOptions) error {
+	for n := 1; ; n++ {
 		s := p.spec
 		s.Name = fmt.Sprintf("%s-%d", p.name, n)
 		life, err := startProcess(t, s)
@@ -96,8 +98,8 @@ func (p *pod) keep(ctx context.Context, t *testing.T, backOff time.Duration) err
 		p.mu.Lock()
 		p.lives = append(p.lives, life)
 		p.mu.Unlock()
-		why := p.probe(ctx, life)
-		if ctx.Err() != nil {
+		why := p.probe(ctx, life, o)
+		if why == "" {
 			life.kill()
 			return nil
 		}
@@ -106,14 +108,14 @@ func (p *pod) keep(ctx context.Context, t *testing.T, backOff time.Duration) err
 		p.mu.Unlock()
 		life.terminate()
 		if why == processEnded {
-			waitFor(ctx, backOff, func() bool { return false })
+			waitFor(ctx, o.backOff, func() bool { return false })
 		}
 	}
-	return nil
 }
 
-// probe probes a process until it has to be followed by another, and returns why.
-func (p *pod) probe(ctx context.Context, life *process) (why string) {
+// probe probes a process until it has to be followed by another, and returns why; ""
+// is the end of the test.
+func (p *pod) probe(ctx context.Context, life *process, o podOptions) (why string) {
 	ticker := time.NewTicker(probePeriod)
 	defer ticker.Stop()
 	failures, ready := 0, false
@@ -125,7 +127,7 @@ func (p *pod) probe(ctx context.Context, life *process) (why string) {
 			return processEnded
 		case <-ticker.C:
 		}
-		if life.address() == "" {
+		if o.withoutProbes || life.address() == "" {
 			continue
 		}
 		failures++
@@ -176,6 +178,13 @@ func (p *pod) now() *process {
 		return nil
 	}
 	return p.lives[len(p.lives)-1]
+}
+
+// all returns the processes so far.
+func (p *pod) all() []*process {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.lives)
 }
 
 // restarted returns the restarts so far, for one reason.

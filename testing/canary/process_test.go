@@ -41,9 +41,10 @@ func startProcess(t *testing.T, s spec) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &process{name: s.Name, cmd: exec.Command(exe), ended: make(chan struct{})} //nolint:noctx // its end is a matter of the kubelet
+	p := &process{name: s.Name, cmd: exec.Command(exe), ended: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), replicaVariable+"=1")
 	p.cmd.Stderr = os.Stderr
+	detach(p.cmd)
 	stdin, err := p.cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -56,13 +57,16 @@ func startProcess(t *testing.T, s spec) (*process, error) {
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
 	}
-	_, err = fmt.Fprintln(stdin, string(text))
 	go func() {
 		p.read(t, stdout)
 		_ = p.cmd.Wait() // killed, or its leadership was lost
 		close(p.ended)
 	}()
-	return p, err
+	if _, err := fmt.Fprintln(stdin, string(text)); err != nil {
+		p.kill()
+		return nil, err
+	}
+	return p, nil
 }
 
 func (p *process) read(t *testing.T, from io.Reader) {
