@@ -4,27 +4,19 @@
 package freshness
 
 import (
-	"flag"
-	"net/http"
-	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 	clocktesting "k8s.io/utils/clock/testing"
-)
 
-var update = flag.Bool("update", false, "rewrite golden files")
+	"github.com/freshwatch/freshwatch/internal/exposition"
+)
 
 // monitorWith is a monitor over informers in given states.
 func monitorWith(t *testing.T, states ...func(*tracked)) *Monitor {
@@ -70,30 +62,8 @@ func TestCollectorGolden(t *testing.T) {
 		// A second informer of the same name: one series, the worse of both.
 		named(Informer{Version: "v1", Resource: "configmaps", Namespace: "a"}, proven(50*time.Second)),
 	)
-	r := prometheus.NewPedanticRegistry()
-	if err := r.Register(m); err != nil {
-		t.Fatal(err)
-	}
-	page := httptest.NewRecorder()
-	promhttp.HandlerFor(r, promhttp.HandlerOpts{}).ServeHTTP(page, httptest.NewRequest(http.MethodGet, "/metrics", nil))
-	got := page.Body.String()
-	golden := filepath.Join("testdata", "metrics.golden")
-	if *update {
-		if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("exposition differs from %s; if that is meant, run the test with -update (-want +got):\n%s", golden, diff)
-	}
-	problems, err := testutil.GatherAndLint(r)
-	if err != nil || len(problems) > 0 {
-		t.Errorf("promlint: %v, %v", problems, err)
-	}
+
+	exposition.Golden(t, "metrics.golden", m)
 }
 
 // The probe's text is read by whoever reaches the port: name, verdict, bound

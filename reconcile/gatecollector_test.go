@@ -4,60 +4,27 @@
 package reconcile
 
 import (
-	"flag"
-	"net/http"
-	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/freshwatch/freshwatch/freshness"
+	"github.com/freshwatch/freshwatch/internal/exposition"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 func TestGateMetricsGolden(t *testing.T) {
 	missing := freshness.Informer{Group: "apps", Version: "v1", Resource: "deployments"}
 	cleaner := newGated(t, GateOptions{Name: "cleaner", MaxHold: time.Minute}, configMaps, widgets, missing)
 	other := newGated(t, GateOptions{Name: "other", CloseUnmonitored: true}, missing)
-	r := prometheus.NewPedanticRegistry()
-	for _, c := range []prometheus.Collector{cleaner, other} { // two gates, one registry
-		if err := r.Register(c); err != nil {
-			t.Fatal(err)
-		}
-	}
 	cleaner.monitor.set(widgets, freshness.Stalled)
 	cleaner.reconcile(t)
 	cleaner.reconcile(t)
 	cleaner.after(time.Minute)
 	cleaner.reconcile(t)
 
-	page := httptest.NewRecorder()
-	promhttp.HandlerFor(r, promhttp.HandlerOpts{}).ServeHTTP(page, httptest.NewRequest(http.MethodGet, "/metrics", nil))
-	got := page.Body.String()
-	golden := filepath.Join("testdata", "gate.golden")
-	if *update {
-		if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("exposition differs from %s; if that is meant, run the test with -update (-want +got):\n%s", golden, diff)
-	}
-	problems, err := testutil.GatherAndLint(r)
-	if err != nil || len(problems) > 0 {
-		t.Errorf("promlint: %v, %v", problems, err)
-	}
+	exposition.Golden(t, "gate.golden", cleaner, other) // two gates, one registry
 }
 
 // Metrics are those of now, though nothing is reconciled.

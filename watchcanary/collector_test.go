@@ -5,27 +5,20 @@ package watchcanary
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/go-logr/logr"
-	"github.com/google/go-cmp/cmp"
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
-	"github.com/prometheus/client_golang/prometheus/testutil"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	clocktesting "k8s.io/utils/clock/testing"
-)
 
-var update = flag.Bool("update", false, "rewrite golden files")
+	"github.com/freshwatch/freshwatch/internal/exposition"
+)
 
 func TestMetricsGolden(t *testing.T) {
 	clock := clocktesting.NewFakeClock(epoch)
@@ -50,32 +43,7 @@ func TestMetricsGolden(t *testing.T) {
 	leader.note(r, []string{"update"})
 	clock.Step(5 * time.Second)
 
-	registry := prometheus.NewPedanticRegistry()
-	for _, c := range []*Canary{leader, standby} { // two of them, one registry
-		if err := registry.Register(c); err != nil {
-			t.Fatal(err)
-		}
-	}
-	page := httptest.NewRecorder()
-	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(page, httptest.NewRequest(http.MethodGet, "/metrics", nil))
-	got := page.Body.String()
-	golden := filepath.Join("testdata", "metrics.golden")
-	if *update {
-		if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("exposition differs from %s; if that is meant, run the test with -update (-want +got):\n%s", golden, diff)
-	}
-	problems, err := testutil.GatherAndLint(registry)
-	if err != nil || len(problems) > 0 {
-		t.Errorf("promlint: %v, %v", problems, err)
-	}
+	exposition.Golden(t, "metrics.golden", leader, standby) // two of them, one registry
 }
 
 func TestResultOf(t *testing.T) {
