@@ -121,8 +121,7 @@ func (s *state) onProbe(a answer) {
 		return
 	case reached(a.rv, d.proof.rv):
 		d.server, d.reachedAt, d.reachedConn = serverReached, a.received, a.conn
-		d.shared = a.conn == s.conn
-		if !d.shared && !d.verified { // perhaps another API server, which has what the stream's has not
+		if a.conn != s.conn && !d.verified { // perhaps another API server, which has what the stream's has not
 			d.conclusive, d.owed = false, false
 		}
 		return
@@ -140,11 +139,12 @@ func (s *state) onProbe(a answer) {
 	d.conclusive, d.nextProbe = false, a.received.Add(retryRead)
 }
 
-// note remembers how reads end.
+// note remembers how reads end, and whether they come over the stream's connection.
 func (s *state) note(a answer) {
 	s.counters.reads++
 	if a.err != nil {
 		s.counters.failedReads++
 	}
 	s.read, s.readErr = a.state, a.err
+	s.shares = s.shares || a.err == nil && a.conn != "" && a.conn == s.conn
 }

@@ -23,7 +23,6 @@ type doubt struct {
 	late        answer // the last that was behind, and not where the one before had been
 	reachedAt   time.Time
 	reachedConn string // the connection that this was told over
-	shared      bool   // it was the stream's
 	probing     bool
 	answered    bool // since the last cure
 	nextProbe   time.Time

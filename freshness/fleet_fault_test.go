@@ -46,6 +46,13 @@ func (f *faults) lacks(t time.Duration) {
 	}
 }
 
+// lull notes that nobody writes any more from t on.
+func (f *faults) lull(t time.Duration) {
+	if f.active && f.lack > t {
+		f.lack = never
+	}
+}
+
 // refilled notes that a server whose watch cache is frozen has begun anew, and lacks
 // nothing until the next write.
 func (f *faults) refilled(server int, next time.Duration) {

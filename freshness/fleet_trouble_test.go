@@ -38,6 +38,7 @@ func (l *life) troubleBegins(k trouble, s spell) {
 		}
 	case outage, dead:
 		l.cluster.hold(t, true)
+		l.faults.lull(t)
 	case slow, failing, stuffed:
 	}
 }

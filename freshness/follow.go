@@ -29,7 +29,9 @@ func (s *state) follow(o observation) {
 		s.stream, s.away = o.stream.id, 0
 	}
 	s.phase = s.firstPhase(o)
-	s.plan()
+	if s.plan(); opening {
+		s.nextRead = latest(s.nextRead, s.lastRead.Add(retryRead)) // there is no bookmark to be in time for
+	}
 	if s.pending != nil && s.doubt == nil {
 		s.pending.await(o.now, s.phase, s.stream)
 	}

@@ -56,7 +56,7 @@ func (s *state) heal(o observation) []action {
 		return nil
 	}
 	if o.stream.initial && o.reflected == s.atStart {
-		s.syncTook = max(s.syncTook, o.now.Sub(o.stream.began)) // they may just take longer now
+		s.syncTook = max(s.syncTook, min(o.now.Sub(o.stream.began), s.syncTimeout/6)) // they may just take longer now
 	}
 	acts := []action{s.startCure(o.now, rung)}
 	if !s.reading && !d.back && !s.noBookmarks {
@@ -87,8 +87,8 @@ func (s *state) gaveUp(o observation) bool {
 	if !accepted(verifier) {
 		verifier = o.stream
 	}
-	// The connection was lost between, and the next may lead to another API server.
-	moved := d.shared && d.cure.resumes() && verifier.conn != d.reachedConn
+	// Where one connection carries all, two of them may lead to two API servers.
+	moved := s.shares && d.cure.resumes() && verifier.conn != d.reachedConn
 	untold := cutShort || moved || !accepted(o.stream) && !accepted(o.previous) ||
 		// Where no bookmark was ever seen, only a watch that does not even end tells.
 		d.cure.resumes() && !s.bookmarks && !accepted(o.stream)

@@ -11,6 +11,9 @@ const drainTime = 5 * time.Second
 // settle looks whether the store has reached what it was asked for.
 func (s *state) settle(o observation) {
 	if d := s.doubt; d != nil && !d.back && reached(o.stored, d.proof.rv) && (!d.process || s.cutSince.IsZero() || o.stored != s.stored) {
+		if s.byBookmark(o) {
+			s.noBookmarks = false
+		}
 		s.clear(o.now)
 	}
 	for _, p := range []*proof{s.pending, s.newer} {
@@ -19,7 +22,7 @@ func (s *state) settle(o observation) {
 		}
 	}
 	for p := s.pending; p != nil && reached(o.stored, p.rv); p = s.pending {
-		if s.doubt == nil && o.stored != s.stored && !p.capped() && !s.beginning && !o.byEvent(o.stored) {
+		if s.doubt == nil && o.stored != s.stored && !p.capped() && s.byBookmark(o) {
 			s.bookmarks, s.noBookmarks = true, false
 			if o.now.Sub(s.awoke) > drainTime { // or it may have come long before
 				s.phase = s.phase.observe(p.arrived.from, p.arrived.to)
@@ -39,6 +42,12 @@ func (s *state) settle(o observation) {
 		}
 		s.pending, s.newer = s.newer, nil
 	}
+}
+
+// byBookmark tells whether what the store was brought to came as a bookmark: neither as
+// an event, nor with a list.
+func (s *state) byBookmark(o observation) bool {
+	return o.stream.open && !o.stream.listing && !s.beginning && !o.byEvent(o.stored)
 }
 
 // expect adds a proof to those outstanding.
@@ -76,7 +85,7 @@ func (s *state) dismiss(now time.Time) {
 	if d.curing && !d.renewal {
 		s.proveCure(now, d.cure)
 	}
-	s.doubt, s.noBookmarks = nil, false
+	s.doubt = nil
 	if a := &s.audits; len(a.diverged) > 0 && d.counted {
 		a.diverged, a.suspects = nil, nil // it may have been what the doubt was about
 		s.auditSoon(now)

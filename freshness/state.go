@@ -31,6 +31,7 @@ type state struct {
 	slipped    time.Time     // when wall and monotonic time last parted
 	beginning  bool          // the stream has begun, or ended its initial events, since the last look
 	conn       string        // of the stream
+	shares     bool          // reads have come over it, as they do with HTTP/2
 	phase      phase
 
 	salt   uint64 // of jitter

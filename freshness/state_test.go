@@ -591,3 +591,45 @@ func TestFrozenCacheThatLacksAnOwnWrite(t *testing.T) {
 		m.want(want)
 	}
 }
+
+// What a list brings is no bookmark, and what an event brings is none either: neither
+// makes the next one due.
+func TestWhatIsNoBookmark(t *testing.T) {
+	for name, bring := range map[string]func(m *sim){
+		"list":  func(m *sim) { m.o.stream.open = false },
+		"event": func(m *sim) { m.o.byEvent = func(string) bool { return true } },
+	} {
+		m := newSim(t, Options{})
+		m.s.noBookmarks = true
+		m.until(actRead, 62*time.Second)
+		m.s.onRead(m.answer("110"))
+		m.until(actProbe, longestProof+time.Second) // overdue
+		bring(m)
+		m.move("110")
+		m.run(tick)
+		if m.s.doubt != nil || m.s.bookmarks || !m.s.noBookmarks {
+			t.Errorf("%s: doubt %v, bookmarks %v, none %v", name, m.s.doubt, m.s.bookmarks, m.s.noBookmarks)
+		}
+	}
+}
+
+// Where the end of initial events moves nothing, nobody knows when it was. It is asked
+// now and then until it must have been.
+func TestInitialEventsWithoutAVisibleEnd(t *testing.T) {
+	m := newSim(t, Options{})
+	m.proveByBookmark("110")
+	m.s.syncTook = 30 * time.Second
+	m.open(streamInfo{initial: true})
+	reads := 0
+	for range 80 * int(time.Second/tick) {
+		for _, a := range m.run(tick) {
+			if a.kind == actRead {
+				m.s.onRead(m.answer("120"))
+				reads++
+			}
+		}
+	}
+	if reads > 9 {
+		t.Errorf("%d reads in 80 s", reads)
+	}
+}
