@@ -41,6 +41,7 @@ func newProof(at, answered time.Time, rv string, p phase, stream uint64, wait ti
 // await makes the proof due at the first bookmark that the API server sends on
 // stream after now.
 func (pr *proof) await(now time.Time, p phase, stream uint64) {
+	p, _ = p.roll(now) // past the windows of a time in which this process did not run
 	w := p.next()
 	if now.After(w.from) {
 		p.last, p.seen = w, window{}

@@ -633,3 +633,18 @@ func TestInitialEventsWithoutAVisibleEnd(t *testing.T) {
 		t.Errorf("%d reads in 80 s", reads)
 	}
 }
+
+// A stream that began while this process did not run owes its bookmark from then on.
+func TestStreamThatBeganBeforeAPause(t *testing.T) {
+	m := newSim(t, Options{})
+	m.proveByBookmark("110")
+	m.until(actRead, 62*time.Second)
+	m.s.onRead(m.answer("120"))
+	m.open(streamInfo{})
+	m.now = m.now.Add(10 * time.Minute)
+	m.look()
+	m.want(Suspect)
+	if d := m.s.doubt; d != nil {
+		t.Errorf("doubt %+v at the first look after a pause", d)
+	}
+}
