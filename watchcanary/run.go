@@ -173,7 +173,7 @@ func (c *Canary) evidence(now time.Time) (evidence, string) {
 	if r == nil {
 		return evidence{}, ""
 	}
-	e := evidence{leads: true, since: now.Sub(r.began), returned: r.returned, unseen: r.beats.age(now)}
+	e := evidence{leads: true, since: now.Sub(r.began), returned: r.returned, unseen: r.beats.age(now), blind: c.state == Blind}
 	if !r.failing.IsZero() {
 		e.failing = max(1, now.Sub(r.failing))
 	}

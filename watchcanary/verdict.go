@@ -61,6 +61,7 @@ type evidence struct {
 	returned bool          // a write has come back in that time
 	unseen   time.Duration // age of the oldest acknowledged write that has not; 0: none
 	failing  time.Duration // for which no write was acknowledged though tried; 0: the last was
+	blind    bool          // that was the state
 	informer freshness.Verdict
 }
 
@@ -84,9 +85,9 @@ func judge(e evidence, interval time.Duration) State {
 		return Blind
 	case overdue && e.unseen > interval+lateAfter: // and nobody can say why
 		return Blind
-	case e.failing > interval:
+	case e.failing > interval, !e.returned && e.failing > 0:
 		return Blind
-	case !e.returned && e.failing > 0:
+	case e.blind && (e.unseen > 0 || e.failing > 0): // until a write has come back
 		return Blind
 	case !e.returned:
 		return Pending

@@ -36,6 +36,9 @@ func TestJudge(t *testing.T) {
 		{"writes fail", evidence{leads: true, since: hour, returned: true, failing: interval + 1}, Blind},
 		{"writes fail from the start", evidence{leads: true, since: startGrace, failing: startGrace}, Pending},
 		{"writes have failed from the start", evidence{leads: true, since: startGrace + 1, failing: 1}, Blind},
+		{"blind, and a write is acknowledged", evidence{leads: true, since: hour, returned: true, unseen: 1, blind: true}, Blind},
+		{"blind, and it has come back", evidence{leads: true, since: hour, returned: true, blind: true}, Fresh},
+		{"blind, and the next one is under way", evidence{leads: true, since: hour, returned: true, blind: true, failing: 1}, Blind},
 		{"nothing, for long", evidence{leads: true, since: startGrace + 1}, Pending},
 	}
 	for _, tt := range tests {
