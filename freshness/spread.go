@@ -20,6 +20,9 @@ const (
 	// spreadShortest leaves the server its pretimeout bookmark, and spreadLongest has
 	// it within a minute.
 	spreadShortest, spreadLongest = 5 * time.Second, time.Minute
+	// spreadBefore is how old the newest proof may be, so that the watch has room to be
+	// random in, and its proof comes within a minute of that one.
+	spreadBefore = 40 * time.Second
 )
 
 // share is how many of n informers may have their proofs in the same second.
@@ -36,7 +39,7 @@ func (m *Monitor) spread(now time.Time) {
 	most := share(len(m.informers))
 	for _, t := range m.informers {
 		s := &t.state
-		if !s.synced || s.doubt != nil {
+		if !s.synced || s.doubt != nil || s.spreadWanted {
 			continue
 		}
 		second := s.phase.next().from.Unix() % 60
@@ -47,11 +50,10 @@ func (m *Monitor) spread(now time.Time) {
 	}
 }
 
-// disperse renews the watch of an informer that has to move, right after a proof,
-// when nothing is waited for. The bookmark before that watch's end is its next
-// proof.
+// disperse renews the watch of an informer that has to move, when nothing is waited
+// for. The bookmark before that watch's end is its next proof.
 func (s *state) disperse(o observation) []action {
-	if !s.spreadWanted || s.pending != nil || s.reading || s.doubt != nil || s.bound(o.now) > retryRead ||
+	if !s.spreadWanted || s.pending != nil || s.reading || s.doubt != nil || s.bound(o.now) > spreadBefore ||
 		!s.renewable(o) || o.stream.timeout <= spreadLongest {
 		return nil
 	}
