@@ -66,6 +66,20 @@ func TestCollectorGolden(t *testing.T) {
 	exposition.Golden(t, "metrics.golden", m)
 }
 
+// Of several informers of a kind, one is asked for.
+func TestStatusOfInformer(t *testing.T) {
+	m := monitorWith(t, proven(time.Second), stalled(time.Minute))
+	for i, want := range []Verdict{Fresh, Stalled} {
+		st, found := m.StatusOfInformer(m.informers[i].informer.(cache.SharedIndexInformer))
+		if !found || st.Verdict != want {
+			t.Errorf("%v, %v, want %v", st.Verdict, found, want)
+		}
+	}
+	if st, found := m.StatusOfInformer(cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.ConfigMap{}, 0, nil)); found {
+		t.Errorf("%v of an informer that is not monitored", st)
+	}
+}
+
 // The probe's text is read by whoever reaches the port: name, verdict, bound
 // and limit, sorted, and nothing else.
 func TestCheckText(t *testing.T) {

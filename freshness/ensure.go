@@ -160,6 +160,23 @@ func (i Informer) covers(name Informer) bool {
 		(i.Namespace == "" || name.Namespace == "" || i.Namespace == name.Namespace)
 }
 
+// StatusOfInformer returns the status of one informer, however many others there are of
+// its kind, and tells whether this monitor has made it and it runs. It does no I/O.
+func (m *Monitor) StatusOfInformer(inf EventSource) (st Status, found bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, t := range m.informers {
+		if t.is(inf) && !t.informer.IsStopped() {
+			st = t.status(m.clock.Now())
+			if !m.started {
+				st.Reason = notStarted
+			}
+			return st, true
+		}
+	}
+	return Status{}, false
+}
+
 // Wrote tells the monitor of a write of this process's own: the object has
 // resourceVersion rv since. Where an informer holds an older version of it, its
 // stream owes the event, and is suspected when that has not come within 5 s: a

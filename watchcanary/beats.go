@@ -22,15 +22,23 @@ type sent struct {
 // beats are the writes that have not come back, and the newest event that has come.
 // It takes the time as an argument.
 type beats struct {
-	unseen []sent // the oldest first
-	newest string // resourceVersion of the newest event
-	came   time.Time
+	unseen []sent    // the oldest first
+	acked  string    // resourceVersion of the newest acknowledged write
+	newest string    // and of the newest event
+	came   time.Time // when that came
+	back   time.Time // when the newest write that has come back was sent
 }
 
 // ack notes that the API server has a write, and returns its round trip, if its event
-// was here before.
+// was here before. A write whose resourceVersion is before that of an earlier one shows
+// that the datastore was restored: nothing that was seen before counts.
 func (b *beats) ack(s sent) (trip time.Duration, back bool) {
+	if b.acked != "" && !reached(s.rv, b.acked) && ordered(s.rv) {
+		b.unseen, b.newest = nil, ""
+	}
+	b.acked = s.rv
 	if b.newest != "" && reached(b.newest, s.rv) {
+		b.back = s.at
 		return max(0, b.came.Sub(s.at)), true
 	}
 	if len(b.unseen) == unseenAtMost {
@@ -40,15 +48,21 @@ func (b *beats) ack(s sent) (trip time.Duration, back bool) {
 	return 0, false
 }
 
-// see notes an event, and returns the round trips that have ended with it.
+// see notes an event, and returns the round trips that have ended with it: a write's
+// own event, or a later one.
 func (b *beats) see(now time.Time, rv string) (trips []time.Duration) {
-	if b.newest == "" || reached(rv, b.newest) {
+	if b.newest == "" || reached(rv, b.newest) || !ordered(rv) {
 		b.newest, b.came = rv, now
 	}
-	for len(b.unseen) > 0 && reached(rv, b.unseen[0].rv) {
-		trips = append(trips, max(0, now.Sub(b.unseen[0].at)))
-		b.unseen = b.unseen[1:]
+	n := len(b.unseen)
+	for n > 0 && !reached(rv, b.unseen[n-1].rv) {
+		n--
 	}
+	for _, s := range b.unseen[:n] {
+		b.back = s.at
+		trips = append(trips, max(0, now.Sub(s.at)))
+	}
+	b.unseen = b.unseen[n:]
 	return trips
 }
 
@@ -76,4 +90,10 @@ func reached(have, want string) bool {
 		return have == want
 	}
 	return c >= 0
+}
+
+// ordered tells whether rv can be told to be before or after another.
+func ordered(rv string) bool {
+	_, err := resourceversion.CompareResourceVersion(rv, rv)
+	return err == nil
 }

@@ -18,7 +18,7 @@ type restarts []time.Time
 const annotation = "freshwatch.github.io/restarts"
 
 const (
-	// rememberedAtMost bounds the annotation, whoever has written it.
+	// rememberedAtMost bounds the annotation, whoever has written it, and the budget.
 	rememberedAtMost = 32
 	// clockSkew is how far another replica's clock may be ahead.
 	clockSkew = 5 * time.Minute
@@ -55,13 +55,18 @@ func (r restarts) String() string {
 
 func (r restarts) newest(n int) restarts { return r[max(0, len(r)-n):] }
 
-// within returns those of the last d.
-func (r restarts) within(now time.Time, d time.Duration) restarts {
-	i := 0
-	for i < len(r) && now.Sub(r[i]) >= d {
-		i++
+// recent returns them, or none if the newest was asked for d ago or more: those that
+// follow each other more closely are one attempt to heal one fault.
+func (r restarts) recent(now time.Time, d time.Duration) restarts {
+	if len(r) > 0 && now.Sub(r[len(r)-1]) >= d {
+		return nil
 	}
-	return r[i:]
+	return r
+}
+
+// has tells whether at is one of them.
+func (r restarts) has(at time.Time) bool {
+	return slices.ContainsFunc(r, func(t time.Time) bool { return t.Equal(at.Truncate(time.Second)) })
 }
 
 // add returns them and one more.

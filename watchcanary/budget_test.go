@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 var epoch = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -38,13 +36,19 @@ func TestParseRestarts(t *testing.T) {
 	}
 }
 
-func TestRestartsWithin(t *testing.T) {
-	r := restarts{epoch.Add(-time.Hour), epoch.Add(-time.Hour + time.Second), epoch}
-	if diff := cmp.Diff(restarts{epoch.Add(-time.Hour + time.Second), epoch}, r.within(epoch, time.Hour)); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
+// Restarts that follow each other within the window are about one fault.
+func TestRestartsRecent(t *testing.T) {
+	r := restarts{epoch.Add(-10 * time.Hour), epoch}
+	for ago, want := range map[time.Duration]int{0: 2, time.Hour - 1: 2, time.Hour: 0} {
+		if got := r.recent(epoch.Add(ago), time.Hour); len(got) != want {
+			t.Errorf("after %v %v, want %d", ago, got, want)
+		}
 	}
-	if got := restarts(nil).within(epoch, time.Hour); len(got) > 0 {
+	if got := restarts(nil).recent(epoch, time.Hour); len(got) > 0 {
 		t.Error(got)
+	}
+	if !r.has(epoch.Add(time.Millisecond)) || r.has(epoch.Add(time.Second)) {
+		t.Error("a restart is known by its second")
 	}
 }
 
@@ -83,6 +87,6 @@ func FuzzRestarts(f *testing.F) {
 		if n := len(got.add(epoch)); n > rememberedAtMost {
 			t.Errorf("%d after one more", n)
 		}
-		_ = got.within(epoch, time.Hour)
+		_ = got.recent(epoch, time.Hour)
 	})
 }

@@ -9,10 +9,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"reflect"
 	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -65,6 +67,7 @@ type Canary struct {
 	counts
 	state State
 	since time.Time
+	lines []func() // to be logged once the lock is free
 }
 
 // New returns a Canary that uses the client of from, usually the manager. It fails if
@@ -75,7 +78,7 @@ func New(from Source, opts Options) (*Canary, error) {
 	if err != nil {
 		return nil, err
 	}
-	if from == nil || from.GetConfig() == nil || from.GetHTTPClient() == nil {
+	if isNil(from) || from.GetConfig() == nil || from.GetHTTPClient() == nil {
 		return nil, errors.New("watchcanary: New wants a manager, or a Client with both Config and HTTP, so that the canary shares their connection")
 	}
 	client, err := kubernetes.NewForConfigAndClient(from.GetConfig(), from.GetHTTPClient())
@@ -86,6 +89,27 @@ func New(from Source, opts Options) (*Canary, error) {
 		opts: opts, client: client, since: opts.Clock.Now(),
 		descs: newDescs(opts.Namespace, opts.Name), trips: newHistogram(opts.Namespace, opts.Name),
 	}, nil
+}
+
+func isNil(from Source) bool {
+	v := reflect.ValueOf(from)
+	return from == nil || v.Kind() == reflect.Pointer && v.IsNil()
+}
+
+// unlock frees the lock, and logs what was noted under it: a sink that blocks must not
+// block Check.
+func (c *Canary) unlock() {
+	lines := c.lines
+	c.lines = nil
+	c.mu.Unlock()
+	for _, say := range lines {
+		say()
+	}
+}
+
+// say notes a line for the log. The caller holds the lock.
+func (c *Canary) say(log logr.Logger, text string, keysAndValues ...any) {
+	c.lines = append(c.lines, func() { log.Info(text, keysAndValues...) })
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable: only the leader writes.
@@ -134,7 +158,7 @@ func (c *Canary) begin(ctx context.Context) (*run, error) {
 		log = klog.FromContext(ctx).WithName("watchcanary")
 	}
 	c.mu.Lock()
-	defer c.mu.Unlock()
+	defer c.unlock()
 	if c.run != nil {
 		return nil, errors.New("watchcanary: the canary runs already")
 	}
@@ -152,11 +176,10 @@ func (c *Canary) begin(ctx context.Context) (*run, error) {
 
 func (c *Canary) end() {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	log := c.run.log
+	defer c.unlock()
+	c.say(c.run.log, "Watch canary changed", "state", Standby, "previous", c.state, "reason", "this process does not lead any more")
 	c.run = nil
 	c.state, c.since = Standby, c.opts.Clock.Now()
-	log.Info("Watch canary changed", "state", Standby, "reason", "this process does not lead any more")
 }
 
 // watch starts the informer, and the monitor where nobody else has.
@@ -167,7 +190,7 @@ func (c *Canary) watch(ctx context.Context, r *run, wg *sync.WaitGroup) error {
 		m, err = freshness.New(freshness.Options{
 			DisabledCures: []freshness.Rung{freshness.Resume, freshness.Relist, freshness.List, freshness.Reconnect},
 			Audit:         freshness.AuditOptions{Disabled: true},
-			Logger:        logr.Discard(),
+			Logger:        funcr.New(func(string, string) {}, funcr.Options{Verbosity: -1}), // the canary says it
 			Clock:         c.opts.Clock,
 		})
 		if err != nil {
@@ -175,10 +198,10 @@ func (c *Canary) watch(ctx context.Context, r *run, wg *sync.WaitGroup) error {
 		}
 		wg.Go(func() { _ = m.Start(ctx) }) // it was never started before
 	}
-	c.mu.Lock()
-	r.monitor = m
-	c.mu.Unlock()
 	inf := m.NewInformer(c.listWatch(), &coordinationv1.Lease{}, 0, cache.Indexers{})
+	c.mu.Lock()
+	r.monitor, r.informer = m, inf
+	c.mu.Unlock()
 	saw := func(obj any) {
 		if lease, ok := obj.(*coordinationv1.Lease); ok {
 			c.saw(r, lease.ResourceVersion)
@@ -207,21 +230,39 @@ func (c *Canary) listWatch() cache.ListerWatcher {
 	}, c.client)
 }
 
-// write writes the Lease, and asks for this process's rights where there is doubt.
+// write writes the Lease, and asks for this process's rights where there is doubt. It
+// does not wait longer than it has time, even where the client does.
 func (c *Canary) write(ctx context.Context, r *run, b beat, edit func(restarts) restarts, results chan<- written) {
 	writing, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
-	if b.review {
-		missing := missingRights(writing, c.client.AuthorizationV1().SelfSubjectAccessReviews(), c.opts.Namespace, c.opts.Name)
-		c.note(r, missing)
+	type outcome struct {
+		written
+		writer writer
 	}
-	w := r.writer.write(writing, b, edit)
-	w.acked = c.opts.Clock.Now()
-	if w.err == nil {
-		r.monitor.Wrote(c.informer(), c.opts.Namespace+"/"+c.opts.Name, w.rv)
+	done := make(chan outcome, 1)
+	w := r.writer
+	go func() { // left behind if the client does not look at its context
+		if b.review {
+			missing, err := missingRights(writing, c.client.AuthorizationV1().SelfSubjectAccessReviews(), c.opts.Namespace, c.opts.Name)
+			c.note(r, missing, err)
+		}
+		out := w.write(writing, b, edit)
+		out.acked = c.opts.Clock.Now()
+		done <- outcome{out, w}
+	}()
+	var out written
+	select {
+	case got := <-done:
+		out, r.writer = got.written, got.writer
+	case <-writing.Done():
+		out = written{beat: b, err: fmt.Errorf("no answer within %v: %w", writeTimeout, writing.Err())}
+		r.writer.known = nil
+	}
+	if out.err == nil {
+		r.monitor.Wrote(c.informer(), c.opts.Namespace+"/"+c.opts.Name, out.rv)
 	}
 	select {
-	case results <- w:
+	case results <- out:
 	case <-ctx.Done():
 	}
 }

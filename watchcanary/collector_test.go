@@ -40,8 +40,11 @@ func TestMetricsGolden(t *testing.T) {
 	leader.saw(r, "10")
 	leader.take(r, written{beat: beat{at: epoch}, acked: epoch, rv: "20"})
 	leader.take(r, written{beat: beat{at: epoch}, err: apierrors.NewForbidden(schema.GroupResource{}, "", nil)})
-	leader.note(r, []string{"update"})
-	clock.Step(5 * time.Second)
+	leader.note(r, []string{"update"}, nil)
+	for range 5 {
+		clock.Step(tick)
+		leader.Status()
+	}
 
 	exposition.Golden(t, "metrics.golden", leader, standby) // two of them, one registry
 }

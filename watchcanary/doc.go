@@ -31,10 +31,14 @@
 //
 // # Restarts
 //
-// A restart is noted in an annotation of the Lease before Check fails. After
-// Options.Budget.Restarts of them within Options.Budget.Window without a healthy spell
-// between, Check passes again, and Status.Exhausted and the metric
+// A restart is noted in an annotation of the Lease before Check fails; what cannot be
+// noted is not asked for. After Options.Budget.Restarts of them, each within
+// Options.Budget.Window of the one before and no healthy spell between, Check passes,
+// and Status.Exhausted, a log line and the metric
 // freshwatch_canary_restart_budget_exhausted ask for a person.
+//
+// The budget is this Check's alone: a freshness.Monitor whose Check is wired beside it
+// asks for restarts of its own.
 //
 // # Considerations
 //

@@ -16,7 +16,6 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 
 	"github.com/freshwatch/freshwatch/testing/freshtest"
 	"github.com/freshwatch/freshwatch/watchcanary"
@@ -57,12 +56,10 @@ type process struct {
 // start starts a program, with a client of its own.
 func (f *fixture) start(o watchcanary.Options) *process {
 	f.Helper()
-	p := &process{Canary: f.canary(o), f: f}
-	p.lead()
-	return p
+	return f.startWith(o, f.source(nil))
 }
 
-func (f *fixture) canary(o watchcanary.Options) *watchcanary.Canary {
+func (f *fixture) startWith(o watchcanary.Options, from watchcanary.Source) *process {
 	f.Helper()
 	o.Namespace = namespace
 	o.Logger = funcr.New(func(_, args string) {
@@ -70,17 +67,13 @@ func (f *fixture) canary(o watchcanary.Options) *watchcanary.Canary {
 		defer f.mu.Unlock()
 		f.log = append(f.log, args)
 	}, funcr.Options{})
-	cfg := f.srv.Config()
-	client, err := rest.HTTPClientFor(cfg)
+	c, err := watchcanary.New(from, o)
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Cleanup(client.CloseIdleConnections)
-	c, err := watchcanary.New(watchcanary.Client{Config: cfg, HTTP: client}, o)
-	if err != nil {
-		f.Fatal(err)
-	}
-	return c
+	p := &process{Canary: c, f: f}
+	p.lead()
+	return p
 }
 
 // lead has the process lead until stop.

@@ -23,8 +23,13 @@ const (
 	DefaultName = "freshwatch-canary"
 	// DefaultInterval is often enough for DefaultFailAfter, and two requests a minute.
 	DefaultInterval = time.Minute
-	// MinInterval keeps a canary below a request a second, retries included.
+	// MinInterval bounds what a canary costs: half a request a second, and a few more
+	// while rights are missing or the Lease is contended.
 	MinInterval = 2 * time.Second
+	// MaxInterval bounds how late it notices.
+	MaxInterval = time.Hour
+	// MinFailAfter is what it takes to miss an event, and to ask the API server about it.
+	MinFailAfter = 15 * time.Second
 	// DefaultFailAfter is five writes: longer than client-go needs to give up a dead
 	// connection by itself (45 s in client-go 0.37), and than any cure of package
 	// freshness takes.
@@ -32,9 +37,12 @@ const (
 	// DefaultRestarts is how many may be asked for: what three have not cured, a fourth
 	// will not.
 	DefaultRestarts = 3
-	// DefaultRestartWindow is the time in which they count: twice what three take that do
-	// not help, with the start of the pod between.
+	// DefaultRestartWindow is three times what lies between two restarts that do not help,
+	// with the back-off of a pod that crashes.
 	DefaultRestartWindow = time.Hour
+	// restartTakes bounds the time from a failing check until the next process leads: the
+	// kubelet backs off for up to five minutes.
+	restartTakes = 10 * time.Minute
 	// DefaultHealthyAfter is three times DefaultFailAfter: a stall that comes back with
 	// every start shows in that time.
 	DefaultHealthyAfter = 15 * time.Minute
@@ -61,15 +69,15 @@ type Options struct {
 
 	// Interval is how often the Lease is written.
 	//
-	// Defaults to 1m. At least 2s.
+	// Defaults to 1m. At least 2s, at most 1h.
 	Interval time.Duration
 
 	// FailAfter is how long an acknowledged write may go unseen, its informer being
 	// Stalled, before Check fails. A stall may begin right after a write was seen, so it
 	// takes up to an Interval more.
 	//
-	// Defaults to 5m, and to 3 Intervals where that is more. At least 2 Intervals, so
-	// that one late event is no stall.
+	// Defaults to 5m, and to 3 Intervals where that is more. At least 15s and 2 Intervals,
+	// so that one late event is no stall; at most 24h.
 	FailAfter time.Duration
 
 	// Budget bounds restarts that do not help.
@@ -96,21 +104,24 @@ type Options struct {
 // BudgetOptions bounds how often Check may ask for a restart. What was asked for is
 // noted on the Lease, so that it survives the process.
 type BudgetOptions struct {
-	// Restarts is how many may be asked for within Window. Then Check passes, and
-	// Status.Exhausted and a metric say that somebody has to look.
+	// Restarts is how many may be asked for that follow each other within Window. Then
+	// Check passes, and Status.Exhausted, a log line and a metric say that somebody has to
+	// look; it passes until writes have come back for HealthyAfter.
 	//
-	// Defaults to 3. At least 1.
+	// Defaults to 3. At least 1, at most 32.
 	Restarts int
 
-	// Window is how long a restart that was asked for is remembered.
+	// Window is how long the last restart may be ago for the next one to count as another
+	// attempt at the same fault.
 	//
-	// Defaults to 1h. At least FailAfter times Restarts, or there is no limit.
+	// Defaults to 1h, and to twice its least where that is more. At least FailAfter, an
+	// Interval and 10m, which is what lies between two that do not help; at most 30 days.
 	Window time.Duration
 
-	// HealthyAfter is how long writes have to be seen until all is forgotten.
+	// HealthyAfter is for how long writes have to come back until all is forgotten.
 	//
-	// Defaults to 15m. At least FailAfter, or a stall that begins again after each start
-	// is taken for health.
+	// Defaults to 15m, and to 3 times FailAfter where that is more. At least FailAfter, or
+	// what comes back after each start is taken for health; at most 24h.
 	HealthyAfter time.Duration
 }
 
@@ -120,7 +131,8 @@ func (o Options) withDefaults() (Options, error) {
 	def(&o.Interval, DefaultInterval)
 	def(&o.FailAfter, max(DefaultFailAfter, 3*o.Interval))
 	def(&o.Budget.Restarts, DefaultRestarts)
-	def(&o.Budget.Window, max(DefaultRestartWindow, 2*time.Duration(o.Budget.Restarts)*o.FailAfter))
+	cycle := o.FailAfter + o.Interval + restartTakes
+	def(&o.Budget.Window, max(DefaultRestartWindow, 2*cycle))
 	def(&o.Budget.HealthyAfter, max(DefaultHealthyAfter, 3*o.FailAfter))
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
@@ -141,20 +153,23 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Identity == "" {
 		o.Identity = newIdentity()
 	}
-	if o.Interval < MinInterval {
-		bad("Interval is %v, but must be at least %v", o.Interval, MinInterval)
+	if n := o.Budget.Restarts; n < 1 || n > rememberedAtMost {
+		bad("Budget.Restarts is %d, but must be at least 1 and at most %d (leave Check out of the liveness probe to have none)", n, rememberedAtMost)
 	}
-	if least := 2 * o.Interval; o.FailAfter < least {
-		bad("FailAfter is %v, but must be at least %v, twice Options.Interval, so that one late event is no stall", o.FailAfter, least)
-	}
-	if o.Budget.Restarts < 1 {
-		bad("Budget.Restarts is %d, but must be at least 1 (leave Check out of the liveness probe to have none)", o.Budget.Restarts)
-	}
-	if least := time.Duration(o.Budget.Restarts) * o.FailAfter; o.Budget.Window < least {
-		bad("Budget.Window is %v, but must be at least %v, Options.FailAfter for each of the %d restarts, or they are forgotten before they are too many", o.Budget.Window, least, o.Budget.Restarts)
-	}
-	if o.Budget.HealthyAfter < o.FailAfter {
-		bad("Budget.HealthyAfter is %v, but must be at least %v, Options.FailAfter, or what comes back after each restart is taken for health", o.Budget.HealthyAfter, o.FailAfter)
+	const day = 24 * time.Hour
+	for _, c := range []struct {
+		name             string
+		got, least, most time.Duration
+		why              string
+	}{
+		{"Interval", o.Interval, MinInterval, MaxInterval, "it bounds the cost, and how late a stall is noticed"},
+		{"FailAfter", o.FailAfter, max(MinFailAfter, 2*min(o.Interval, MaxInterval)), day, "twice Options.Interval, so that one late event is no stall"},
+		{"Budget.Window", o.Budget.Window, min(cycle, 30*day), 30 * day, "Options.FailAfter, an Interval and what a restart takes, or none counts as another attempt"},
+		{"Budget.HealthyAfter", o.Budget.HealthyAfter, min(o.FailAfter, day), day, "Options.FailAfter, or what comes back after each restart is taken for health"},
+	} {
+		if c.got < c.least || c.got > c.most {
+			bad("%s is %v, but must be at least %v and at most %v (%s)", c.name, c.got, c.least, c.most, c.why)
+		}
 	}
 	return o, errors.Join(errs...)
 }

@@ -4,6 +4,7 @@
 package watchcanary
 
 import (
+	"math"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -42,11 +43,15 @@ func TestBadOptions(t *testing.T) {
 	}{
 		{"name", Options{Name: "My Lease"}, `Options.Name is "My Lease"`},
 		{"namespace", Options{Namespace: "a/b"}, `Options.Namespace is "a/b"`},
-		{"interval", Options{Interval: time.Second}, "Options.Interval is 1s, but must be at least 2s"},
+		{"interval", Options{Interval: time.Second}, "Options.Interval is 1s, but must be at least 2s and at most 1h0m0s"},
 		{"negative", Options{Interval: -time.Minute}, "Options.Interval is -1m0s"},
+		{"huge", Options{Interval: math.MaxInt64}, "Options.Interval is 2562047h47m16.854775807s"},
 		{"fail after", Options{Interval: time.Minute, FailAfter: 119 * time.Second}, "Options.FailAfter is 1m59s, but must be at least 2m0s"},
+		{"fail after at once", Options{Interval: 2 * time.Second, FailAfter: 14 * time.Second}, "Options.FailAfter is 14s, but must be at least 15s"},
+		{"huge fail after", Options{FailAfter: math.MaxInt64}, "at most 24h0m0s"},
 		{"restarts", Options{Budget: BudgetOptions{Restarts: -1}}, "Options.Budget.Restarts is -1"},
-		{"window", Options{Budget: BudgetOptions{Window: time.Minute}}, "Options.Budget.Window is 1m0s, but must be at least 15m0s"},
+		{"more restarts than are remembered", Options{Budget: BudgetOptions{Restarts: 33}}, "Options.Budget.Restarts is 33"},
+		{"window", Options{Budget: BudgetOptions{Window: time.Minute}}, "Options.Budget.Window is 1m0s, but must be at least 16m0s"},
 		{"healthy", Options{Budget: BudgetOptions{HealthyAfter: time.Minute}}, "Options.Budget.HealthyAfter is 1m0s, but must be at least 5m0s"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -62,7 +67,7 @@ func TestBadOptions(t *testing.T) {
 }
 
 func TestBadSource(t *testing.T) {
-	for name, from := range map[string]Source{"nil": nil, "no HTTP client": Client{Config: &rest.Config{}}, "empty": Client{}} {
+	for name, from := range map[string]Source{"nil": nil, "typed nil": (*Client)(nil), "no HTTP client": Client{Config: &rest.Config{}}, "empty": Client{}} {
 		if _, err := New(from, Options{Namespace: "ns"}); err == nil || !strings.Contains(err.Error(), "manager") {
 			t.Errorf("%s: %v", name, err)
 		}

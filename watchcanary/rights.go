@@ -37,9 +37,8 @@ func Role(namespace, name string) *rbacv1.Role {
 	}
 }
 
-// missingRights asks which of the verbs this process may not use. What cannot be asked is not
-// missing.
-func missingRights(ctx context.Context, client authorizationclient.SelfSubjectAccessReviewInterface, namespace, name string) (missing []string) {
+// missingRights asks which of the verbs this process may not use.
+func missingRights(ctx context.Context, client authorizationclient.SelfSubjectAccessReviewInterface, namespace, name string) (missing []string, err error) {
 	for _, verb := range append(named(), create) {
 		attributes := &authorizationv1.ResourceAttributes{
 			Namespace: namespace, Verb: verb, Group: coordinationv1.GroupName, Resource: leases, Name: name,
@@ -49,11 +48,14 @@ func missingRights(ctx context.Context, client authorizationclient.SelfSubjectAc
 		}
 		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: attributes}}
 		got, err := client.Create(ctx, review, metav1.CreateOptions{})
-		if err == nil && !got.Status.Allowed {
+		if err != nil {
+			return nil, err
+		}
+		if !got.Status.Allowed {
 			missing = append(missing, verb)
 		}
 	}
-	return missing
+	return missing, nil
 }
 
 // rulesFor is what to add to a Role, as YAML, so that nothing is missing.

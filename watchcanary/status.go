@@ -20,8 +20,8 @@ type Status struct {
 	// Unseen is for how long the oldest acknowledged write has not come back; zero: all
 	// have.
 	Unseen time.Duration
-	// Restarts is how many restarts were asked for within Options.Budget.Window, by this
-	// process and those before it, as far as the Lease was read. Exhausted says that
+	// Restarts is how many restarts were asked for without a healthy spell since, by this
+	// process and those before it, as the Lease was last written. Exhausted says that
 	// another one would be due, and is not asked for: somebody has to look.
 	Restarts  int
 	Exhausted bool
@@ -34,7 +34,7 @@ type Status struct {
 // Status returns what the canary knows. It does no I/O.
 func (c *Canary) Status() Status {
 	c.mu.Lock()
-	defer c.mu.Unlock()
+	defer c.unlock()
 	now := c.opts.Clock.Now()
 	e, informer := c.evidence(now)
 	st := Status{State: judge(e, c.opts.Interval), Since: c.since, Unseen: e.unseen}
@@ -43,7 +43,7 @@ func (c *Canary) Status() Status {
 		st.Since = now
 	}
 	if r := c.run; r != nil {
-		st.Restarts = len(r.restarts.within(now, c.opts.Budget.Window))
+		st.Restarts = len(r.restarts)
 		st.Exhausted, st.Missing = r.exhausted, append([]string(nil), r.missing...)
 		st.failed = r.failed && outlasted(st.State, e.unseen, c.opts.FailAfter)
 	}
@@ -56,8 +56,8 @@ var ErrStalled = errors.New("watchcanary: stalled")
 // Check implements controller-runtime's healthz.Checker. It fails while the canary is
 // Stalled, its oldest acknowledged write has not come back for Options.FailAfter, and
 // the restart that this asks for could be noted on the Lease, within Options.Budget. It
-// passes in every other case: on a standby, before the first write has come back, while
-// the API server cannot be reached or its watch cache is frozen, and without rights.
+// passes in every other case: on a standby, in the first two minutes without a result,
+// while the API server cannot be reached or its watch cache is frozen, and without rights.
 // Use it for liveness, never for readiness. It takes short locks and does no I/O.
 //
 // The error matches ErrStalled.
@@ -66,6 +66,6 @@ func (c *Canary) Check(*http.Request) error {
 	if !st.failed {
 		return nil
 	}
-	return fmt.Errorf("%w: lease %s/%s: %s (limit %v; restart %d of at most %d in %v)", ErrStalled, c.opts.Namespace, c.opts.Name,
-		st.Reason, c.opts.FailAfter, st.Restarts, c.opts.Budget.Restarts, c.opts.Budget.Window)
+	return fmt.Errorf("%w: lease %s/%s: %s (limit %v; restart %d of at most %d)", ErrStalled, c.opts.Namespace, c.opts.Name,
+		st.Reason, c.opts.FailAfter, st.Restarts, c.opts.Budget.Restarts)
 }

@@ -75,12 +75,12 @@ func judge(e evidence, interval time.Duration) State {
 	switch {
 	case !e.leads:
 		return Standby
+	case e.since <= startGrace && !e.returned:
+		return Pending
 	case overdue && e.informer == freshness.Stalled:
 		return Stalled
 	case overdue && e.informer == freshness.ControlPlaneStalled:
 		return ControlPlaneStalled
-	case e.since <= startGrace && !e.returned:
-		return Pending
 	case overdue && (e.informer == freshness.Unreachable || e.informer == freshness.Blind):
 		return Blind
 	case overdue && e.unseen > interval+lateAfter: // and nobody can say why

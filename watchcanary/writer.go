@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -83,6 +84,8 @@ func (w *writer) write(ctx context.Context, b beat, edit func(restarts) restarts
 		case out.err == nil:
 			w.known, w.took, w.rival = got, true, ""
 			out.rv = got.ResourceVersion
+			// As the server has them: something on the way may have other ideas.
+			out.restarts, _ = parseRestarts(got.Annotations[annotation], b.at)
 			return out
 		case apierrors.IsConflict(out.err), apierrors.IsAlreadyExists(out.err), apierrors.IsNotFound(out.err):
 			w.known = nil // changed, made or deleted by somebody else
@@ -142,10 +145,11 @@ func (w *writer) next(b beat, edit func(restarts) restarts, out *written) *coord
 	now, seconds := metav1.NewMicroTime(b.at), int32(w.duration/time.Second)
 	if s.HolderIdentity == nil || *s.HolderIdentity != w.identity {
 		if s.HolderIdentity != nil {
-			n := int32(1)
+			n := int32(0)
 			if s.LeaseTransitions != nil {
-				n += *s.LeaseTransitions
+				n = *s.LeaseTransitions
 			}
+			n = min(n, math.MaxInt32-1) + 1
 			s.LeaseTransitions = &n
 		}
 		s.HolderIdentity, s.AcquireTime = &w.identity, &now
@@ -155,8 +159,7 @@ func (w *writer) next(b beat, edit func(restarts) restarts, out *written) *coord
 	old := lease.Annotations[annotation]
 	had, ok := parseRestarts(old, b.at)
 	out.garbled = !ok
-	out.restarts = edit(had)
-	if text := out.restarts.String(); text != old {
+	if text := edit(had).String(); text != old {
 		lease.Annotations = maps.Clone(lease.Annotations)
 		if lease.Annotations == nil {
 			lease.Annotations = map[string]string{}
