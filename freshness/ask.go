@@ -131,6 +131,12 @@ func (s *state) onProbe(a answer) {
 		} else {
 			s.readSoon = a.received.Add(retryRead / 2)
 		}
+		if d.server == serverFrozen && !s.follows() && a.rv != a.stored && reached(a.rv, a.stored) {
+			// It does not follow other kinds, and still has something that the stream has not
+			// brought. That is what to wait for; it proves no moment.
+			d.proof = proof{at: s.freshAsOf, rv: a.rv}
+			d.server, d.reachedAt, d.reachedConn = serverReached, a.received, a.conn
+		}
 	default:
 		d.server, d.late = serverLate, a
 		s.readSoon = a.received.Add(retryRead / 2)

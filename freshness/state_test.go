@@ -648,3 +648,31 @@ func TestStreamThatBeganBeforeAPause(t *testing.T) {
 		t.Errorf("doubt %+v at the first look after a pause", d)
 	}
 }
+
+// On a datastore without progress a watch cache stays behind, which says nothing. But
+// what it has, the stream has to bring.
+func TestCacheThatDoesNotFollowAndIsAhead(t *testing.T) {
+	m := newSim(t, Options{Audit: AuditOptions{Disabled: true}})
+	m.until(actRead, 62*time.Second)
+	m.s.onRead(m.answer("150"))
+	asked := func() {
+		m.until(actProbe, longestProof+retryRead)
+		m.s.onProbe(m.answer("105"))
+	}
+	asked()
+	for range 2 {
+		m.run(time.Second)
+		m.s.goodRead = m.now
+		asked()
+	}
+	if got := m.until(actCure, time.Second); got.rung != Resume {
+		t.Fatalf("cure %v, want resume", got.rung)
+	}
+	fresh := m.s.freshAsOf
+	m.open(streamInfo{short: true, timeout: verifyTimeout})
+	m.move("105")
+	m.run(tick)
+	if m.s.doubt != nil || !m.s.freshAsOf.Equal(fresh) {
+		t.Errorf("doubt %+v, fresh as of %v, was %v", m.s.doubt, m.s.freshAsOf, fresh)
+	}
+}
