@@ -184,48 +184,6 @@ func TestWithoutRights(t *testing.T) {
 	}
 }
 
-func TestTwoOperatorsOnOneLease(t *testing.T) {
-	scenario(t, func(f *fixture) {
-		first := f.start(watchcanary.Options{Identity: "first"})
-		f.await(time.Minute, "fresh", first.is(watchcanary.Fresh))
-		second := f.start(watchcanary.Options{Identity: "second"})
-		f.await(time.Minute, "fresh", second.is(watchcanary.Fresh))
-		f.await(5*time.Minute, "the first is told", first.is(watchcanary.Blind))
-		if s := first.Status(); !strings.Contains(s.Reason, "second") || !strings.Contains(s.Reason, "Options.Name") {
-			t.Errorf("%q names neither the other nor what to do", s.Reason)
-		}
-		f.holds(time.Hour, "and stays so", func() bool {
-			return first.is(watchcanary.Blind)() && second.is(watchcanary.Fresh)() && !first.fails() && !second.fails()
-		})
-		second.stop()
-		f.await(10*time.Minute, "takes over", first.is(watchcanary.Fresh))
-	})
-}
-
-// A leader that is followed by another, and leads again.
-func TestHandOver(t *testing.T) {
-	scenario(t, func(f *fixture) {
-		first := f.start(watchcanary.Options{Identity: "first"})
-		f.await(time.Minute, "fresh", first.is(watchcanary.Fresh))
-		first.stop()
-		if !first.is(watchcanary.Standby)() {
-			t.Errorf("%+v", first.Status())
-		}
-		second := f.start(watchcanary.Options{Identity: "second"})
-		f.await(time.Minute, "fresh", second.is(watchcanary.Fresh))
-		second.stop()
-		first.lead()
-		f.await(time.Minute, "fresh", first.is(watchcanary.Fresh))
-		f.holds(10*time.Minute, "fresh", first.is(watchcanary.Fresh))
-		if l := f.lease(watchcanary.DefaultName); *l.Spec.HolderIdentity != "first" || *l.Spec.LeaseTransitions != 2 {
-			t.Errorf("holder %s after %d transitions", *l.Spec.HolderIdentity, *l.Spec.LeaseTransitions)
-		}
-		if err := first.Start(f.Context()); err == nil {
-			t.Error("a second Start beside the first")
-		}
-	})
-}
-
 func TestSomebodyDisturbsTheLease(t *testing.T) {
 	for name, disturb := range map[string]func(f *fixture){
 		"deleted": func(f *fixture) {
