@@ -30,7 +30,7 @@ var (
 )
 
 // With controller-runtime: the leader writes a Lease once a minute, and a pod that does
-// not see its writes come back is restarted, at most three times an hour.
+// not see its writes come back is restarted, at most three times if that does not help.
 func addCanary(mgr ctrl.Manager, monitor *freshness.Monitor) error {
 	canary, err := watchcanary.New(mgr, watchcanary.Options{Monitor: monitor, Logger: ctrl.Log.WithName("watchcanary")})
 	if err != nil {
