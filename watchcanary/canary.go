@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"github.com/go-logr/logr/funcr"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -190,7 +189,7 @@ func (c *Canary) watch(ctx context.Context, r *run, wg *sync.WaitGroup) error {
 		m, err = freshness.New(freshness.Options{
 			DisabledCures: []freshness.Rung{freshness.Resume, freshness.Relist, freshness.List, freshness.Reconnect},
 			Audit:         freshness.AuditOptions{Disabled: true},
-			Logger:        funcr.New(func(string, string) {}, funcr.Options{Verbosity: -1}), // the canary says it
+			Logger:        logr.New(silence{}), // the canary says it
 			Clock:         c.opts.Clock,
 		})
 		if err != nil {
