@@ -4,6 +4,7 @@
 package freshness
 
 import (
+	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -77,6 +78,22 @@ func TestStatusOfInformer(t *testing.T) {
 	}
 	if st, found := m.StatusOfInformer(cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.ConfigMap{}, 0, nil)); found {
 		t.Errorf("%v of an informer that is not monitored", st)
+	}
+}
+
+func TestLeaveOutOfCheck(t *testing.T) {
+	m := monitorWith(t, stalled(time.Hour))
+	if m.Check(nil) == nil {
+		t.Fatal("Check passes")
+	}
+	if err := m.LeaveOutOfCheck(m.informers[0].informer.(cache.SharedIndexInformer)); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Check(nil); err != nil || m.Status()[0].Verdict != Stalled {
+		t.Errorf("Check() = %v, verdict %v", err, m.Status()[0].Verdict)
+	}
+	if err := m.LeaveOutOfCheck(cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.ConfigMap{}, 0, nil)); !errors.Is(err, ErrNotMonitored) {
+		t.Errorf("another's informer: %v", err)
 	}
 }
 

@@ -52,6 +52,7 @@ type tracked struct {
 	verdict  Verdict
 	since    time.Time
 	rests    time.Time // is not looked at before
+	spared   bool      // Check passes whatever becomes of it
 	lagging  Level     // as last told
 	handlers handlers
 

@@ -49,7 +49,7 @@ type Status struct {
 	// Cures and ProvenCures count what was tried and what helped, by Rung.
 	Cures, ProvenCures map[Rung]uint64
 
-	stalledFor time.Duration // see state.stalledFor; zero unless Stalled
+	stalledFor time.Duration // see state.stalledFor; zero unless Stalled, or not for Check to fail
 }
 
 const notStarted = "the monitor is not started: add it to the manager, or call Start"
@@ -93,7 +93,7 @@ func (t *tracked) status(now time.Time) Status {
 	if !s.freshAsOf.IsZero() {
 		st.Staleness = s.bound(now)
 	}
-	if v == Stalled {
+	if v == Stalled && !t.spared {
 		st.stalledFor = s.stalledFor()
 	}
 	for r := range rungNames {
@@ -131,4 +131,20 @@ func (m *Monitor) Check(*http.Request) error {
 		return nil
 	}
 	return fmt.Errorf("%w: %s", ErrStalled, strings.Join(failed, "; "))
+}
+
+// LeaveOutOfCheck has Check pass whatever becomes of an informer's stream, because
+// something else decides on restarts for it, as a watchcanary.Canary does for its own
+// within a budget. Verdict, cures and metrics stay. The error matches ErrNotMonitored if
+// inf was not made by this monitor.
+func (m *Monitor) LeaveOutOfCheck(inf EventSource) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, t := range m.informers {
+		if t.is(inf) {
+			t.spared = true
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: LeaveOutOfCheck wants an informer made by this monitor, got a %T", ErrNotMonitored, inf)
 }

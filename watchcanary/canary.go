@@ -159,7 +159,7 @@ func (c *Canary) begin(ctx context.Context) (*run, error) {
 	c.mu.Lock()
 	defer c.unlock()
 	if c.run != nil {
-		return nil, errors.New("watchcanary: the canary runs already")
+		return nil, errors.New("watchcanary: the canary runs already: it was added to the manager twice, or Start called twice")
 	}
 	now := c.opts.Clock.Now()
 	c.run = &run{
@@ -198,6 +198,9 @@ func (c *Canary) watch(ctx context.Context, r *run, wg *sync.WaitGroup) error {
 		wg.Go(func() { _ = m.Start(ctx) }) // it was never started before
 	}
 	inf := m.NewInformer(c.listWatch(), &coordinationv1.Lease{}, 0, cache.Indexers{})
+	if err := m.LeaveOutOfCheck(inf); err != nil { // the canary decides, within its budget
+		return fmt.Errorf("watchcanary: %w", err)
+	}
 	c.mu.Lock()
 	r.monitor, r.informer = m, inf
 	c.mu.Unlock()

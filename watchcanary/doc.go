@@ -37,8 +37,8 @@
 // and Status.Exhausted, a log line and the metric
 // freshwatch_canary_restart_budget_exhausted ask for a person.
 //
-// The budget is this Check's alone: a freshness.Monitor whose Check is wired beside it
-// asks for restarts of its own.
+// The budget is this Check's. With Options.Monitor the canary's informer is left out of
+// that monitor's Check, which asks for restarts where other informers are stalled.
 //
 // # Considerations
 //
@@ -46,6 +46,9 @@
 // has died alone is found by package freshness. Give both: with Options.Monitor the
 // canary's informer is monitored and cured like the others, and a restart is asked for
 // only where that has not helped.
+//
+// In a test with testing/freshtest, Stall on the Leases and no Options.Monitor make Check
+// fail; with one, it is cured, as in production. See the package's example.
 //
 // It costs two requests a minute: the write, and the monitor's proof. Leader only:
 // standbys write nothing and pass.

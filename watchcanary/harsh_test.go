@@ -16,6 +16,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/freshwatch/freshwatch/freshness"
 	"github.com/freshwatch/freshwatch/watchcanary"
 )
 
@@ -204,4 +205,29 @@ func TestBudgetHoldsHoweverLongRestartsTake(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The monitor's own check has no budget: it leaves the canary's informer to the canary.
+func TestBudgetHoldsBesideTheMonitorsCheck(t *testing.T) {
+	scenario(t, func(f *fixture) {
+		m, err := freshness.New(freshness.Options{DisabledCures: []freshness.Rung{freshness.Resume, freshness.Relist, freshness.List}})
+		if err != nil {
+			f.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(f.Context())
+		done := make(chan error, 1)
+		go func() { done <- m.Start(ctx) }()
+		defer func() {
+			cancel()
+			if err := <-done; err != nil {
+				f.Error(err)
+			}
+		}()
+		p := f.start(watchcanary.Options{Monitor: m})
+		f.await(time.Minute, "fresh", p.is(watchcanary.Fresh))
+		f.srv.Stall(leases)
+		f.await(10*time.Minute, "liveness fails", p.fails)
+		f.holds(30*time.Minute, "the monitor's check passes", func() bool { return m.Check(nil) == nil })
+		p.stop()
+	})
 }

@@ -29,6 +29,7 @@ const (
 	// MaxInterval bounds how late it notices.
 	MaxInterval = time.Hour
 	// MinFailAfter is what it takes to miss an event, and to ask the API server about it.
+	// It has to be 2 Intervals as well, so 2m by default.
 	MinFailAfter = 15 * time.Second
 	// DefaultFailAfter is five writes: longer than client-go needs to give up a dead
 	// connection by itself (45 s in client-go 0.37), and than any cure of package
@@ -84,7 +85,7 @@ type Options struct {
 	Budget BudgetOptions
 
 	// Monitor, if set, is that of the program's other informers: it monitors the
-	// canary's as well, and cures it.
+	// canary's as well, and cures it. It has to be running, or nothing is ever Stalled.
 	//
 	// Defaults to one that cures nothing and has no metrics: the canary then stands for
 	// informers that nobody cures.

@@ -48,7 +48,7 @@ func (c *Canary) reason(s State, now time.Time, informer string) string {
 	case Blind:
 		return c.blindReason(r, now, informer)
 	default:
-		return "this process does not lead"
+		return "Start has not been called: this process does not lead, or the canary was not added to its manager"
 	}
 }
 

@@ -134,7 +134,7 @@ func (w *writer) yield(now time.Time) error {
 		return nil
 	}
 	w.known = nil // look again next time
-	return fmt.Errorf("%w: %s. If that is another operator, give one of them another Options.Name; if it is the new leader, this process will end", errContended, holder)
+	return fmt.Errorf("%w: %s. If that is another operator, give one of them another Options.Name; if it is another replica of this one, turn leader election on; if it is the new leader, this process will end", errContended, holder)
 }
 
 // next is the Lease as it has to be after the write. All that others have put there
