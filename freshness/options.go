@@ -92,7 +92,8 @@ type Options struct {
 	// such as controllers' own: they are Blind there.
 	Expected []Informer
 
-	// DisabledCures are not tried. With all disabled the monitor only watches.
+	// DisabledCures are not tried. With all disabled (Resume, Relist, List, Reconnect) the
+	// monitor only watches.
 	// Without List, SyncTimeout has no effect.
 	DisabledCures []Rung
 
