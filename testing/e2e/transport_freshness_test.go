@@ -176,8 +176,7 @@ func (q *quietSide) check(t *testing.T, w *way, begin time.Time, figures map[str
 	figures[q.agent+"_renewals"] = float64(renewals)
 	figures[q.agent+"_watches"] = float64(got.watches)
 	figures[q.agent+"_proofs"] = float64(got.proofs)
-	// How long reads take is not measured here, only whether this process ran.
-	slow := q.guard.slowness(0)
+	slow := q.guard.slowness(got.slowestProof)
 	switch {
 	case q.untold && renewals == 0:
 		t.Errorf("%s: no renewal: this test cannot tell whether freshness is told of deadlines:\n%v", q.agent, h)

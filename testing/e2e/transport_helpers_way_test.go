@@ -68,6 +68,9 @@ type bill struct {
 	objects int64
 	bytes   int64 // of bodies
 	refused int   // answered by a proxy that has nobody to ask
+	// slowestProof explains a renewed watch: its read was still on its way when the
+	// bookmark was.
+	slowestProof time.Duration
 }
 
 // bill returns what a client has asked for since a moment. What comes on streams
@@ -91,6 +94,7 @@ func (w *way) bill(agent string, since time.Time) bill {
 			b.objects += r.Objects + r.InitialObjects
 		case r.Verb == "list":
 			b.proofs++
+			b.slowestProof = max(b.slowestProof, r.Duration)
 		}
 	}
 	return b
