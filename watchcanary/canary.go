@@ -142,6 +142,9 @@ func (c *Canary) Start(ctx context.Context) error {
 		case w := <-results:
 			c.take(r, w)
 		case <-timer.C():
+			if ctx.Err() != nil {
+				return nil // the informer has ended, too, which says nothing
+			}
 			if b, edit, due := c.look(r); due {
 				wg.Go(func() { c.write(ctx, r, b, edit, results) })
 			}

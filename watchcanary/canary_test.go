@@ -4,7 +4,6 @@
 package watchcanary_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
@@ -98,19 +97,7 @@ func TestRestartsThatDoNotHelpStop(t *testing.T) {
 // is asked for.
 func TestStalledWatchIsCuredByTheMonitor(t *testing.T) {
 	scenario(t, func(f *fixture) {
-		m, err := freshness.New(freshness.Options{})
-		if err != nil {
-			f.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(f.Context())
-		done := make(chan error, 1)
-		go func() { done <- m.Start(ctx) }()
-		defer func() {
-			cancel()
-			if err := <-done; err != nil {
-				f.Error(err)
-			}
-		}()
+		m := f.monitor(freshness.Options{})
 		p := f.start(watchcanary.Options{Monitor: m})
 		f.await(time.Minute, "fresh", p.is(watchcanary.Fresh))
 		for range 5 {

@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/freshwatch/freshwatch/freshness"
 	"github.com/freshwatch/freshwatch/testing/freshtest"
 	"github.com/freshwatch/freshwatch/watchcanary"
 )
@@ -74,6 +75,25 @@ func (f *fixture) startWith(o watchcanary.Options, from watchcanary.Source) *pro
 	p := &process{Canary: c, f: f}
 	p.lead()
 	return p
+}
+
+// monitor starts a program's own monitor.
+func (f *fixture) monitor(o freshness.Options) *freshness.Monitor {
+	f.Helper()
+	m, err := freshness.New(o)
+	if err != nil {
+		f.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(f.Context())
+	done := make(chan error, 1)
+	go func() { done <- m.Start(ctx) }()
+	f.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			f.Error(err)
+		}
+	})
+	return m
 }
 
 // lead has the process lead until stop.

@@ -200,9 +200,7 @@ func TestBudgetHoldsHoweverLongRestartsTake(t *testing.T) {
 			if asked != watchcanary.DefaultRestarts {
 				t.Errorf("%d restarts", asked)
 			}
-			if !strings.Contains(f.told(), "asks for no more restarts") {
-				t.Errorf("nobody is told:\n%s", f.told())
-			}
+			f.await(time.Minute, "somebody is told", func() bool { return strings.Contains(f.told(), "asks for no more restarts") })
 		})
 	}
 }
@@ -210,19 +208,7 @@ func TestBudgetHoldsHoweverLongRestartsTake(t *testing.T) {
 // The monitor's own check has no budget: it leaves the canary's informer to the canary.
 func TestBudgetHoldsBesideTheMonitorsCheck(t *testing.T) {
 	scenario(t, func(f *fixture) {
-		m, err := freshness.New(freshness.Options{DisabledCures: []freshness.Rung{freshness.Resume, freshness.Relist, freshness.List}})
-		if err != nil {
-			f.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(f.Context())
-		done := make(chan error, 1)
-		go func() { done <- m.Start(ctx) }()
-		defer func() {
-			cancel()
-			if err := <-done; err != nil {
-				f.Error(err)
-			}
-		}()
+		m := f.monitor(freshness.Options{DisabledCures: []freshness.Rung{freshness.Resume, freshness.Relist, freshness.List}})
 		p := f.start(watchcanary.Options{Monitor: m})
 		f.await(time.Minute, "fresh", p.is(watchcanary.Fresh))
 		f.srv.Stall(leases)
