@@ -676,3 +676,25 @@ func TestCacheThatDoesNotFollowAndIsAhead(t *testing.T) {
 		t.Errorf("doubt %+v, fresh as of %v, was %v", m.s.doubt, m.s.freshAsOf, fresh)
 	}
 }
+
+// Nobody rests over a pause, nor when the wall clock is set or the machine slept.
+func TestDisturbed(t *testing.T) {
+	m := &Monitor{}
+	for _, tt := range []struct {
+		name       string
+		mono, wall time.Duration // of the clocks
+		want       bool
+	}{
+		{"the first look", 0, 0, true},
+		{"a tick later", tick, tick, false},
+		{"two later", 3 * tick, 3 * tick, false},
+		{"more than two later", 5*tick + 1, 5*tick + 1, true},
+		{"the wall clock is adjusted", 6 * tick, 6*tick + clockSlip, false},
+		{"the wall clock is set forward", 7 * tick, 7*tick + 2*clockSlip + 1, true},
+		{"the wall clock is set back", 8 * tick, 8*tick - 1, true},
+	} {
+		if got := m.disturbed(reading(tt.mono, tt.wall)); got != tt.want {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
