@@ -21,7 +21,7 @@ func away() time.Duration {
 // for, neither meanwhile nor by the writes that come back late afterwards.
 func TestServerAway(t *testing.T) {
 	realServerTest(t)
-	d := newDeployment(t, sharedPlane.get(t))
+	d := newDeployment(t, sharedPlane.Get(t))
 	// One that leads on, and sees it all.
 	p := d.startPod(t, "patient", podOptions{renewDeadline: away() + 5*time.Minute})
 	p.awaitFresh(t)
@@ -50,7 +50,7 @@ func TestServerAway(t *testing.T) {
 // that follow are standbys until they can lead. Liveness has no part in it.
 func TestServerAwayAndLeadershipLost(t *testing.T) {
 	realServerTest(t)
-	d := newDeployment(t, sharedPlane.get(t))
+	d := newDeployment(t, sharedPlane.Get(t))
 	p := d.startPod(t, "usual", podOptions{})
 	p.awaitFresh(t)
 

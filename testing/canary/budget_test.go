@@ -14,7 +14,7 @@ import (
 // there is no fourth, and somebody is asked to look.
 func TestRestartsThatDoNotHelp(t *testing.T) {
 	realServerTest(t)
-	d := newDeployment(t, sharedPlane.get(t))
+	d := newDeployment(t, sharedPlane.Get(t))
 	p := d.startPod(t, "hopeless", podOptions{})
 	begin := time.Now()
 	var after []float64

@@ -22,7 +22,7 @@ func TestFrozenDatastore(t *testing.T) {
 	p := d.startPod(t, "frozen", podOptions{})
 	p.awaitFresh(t)
 
-	frozen := plane.etcd.FreezeWatches("/registry/leases/")
+	frozen := plane.Etcd.FreezeWatches("/registry/leases/")
 	noticed := await(t, time.Minute, "noticed", p.is("ControlPlaneStalled"), p)
 	holds(t, time.Minute, "the control plane is blamed", p.is("ControlPlaneStalled"), p)
 	reason := p.now().reading().Reason
@@ -41,16 +41,16 @@ func TestFrozenDatastore(t *testing.T) {
 // A namespace that ends does not take a new Lease.
 func TestNamespaceTerminates(t *testing.T) {
 	realServerTest(t)
-	d := newDeployment(t, sharedPlane.get(t))
+	d := newDeployment(t, sharedPlane.Get(t))
 	p := d.startPod(t, "evicted", podOptions{})
 	p.awaitFresh(t)
 
 	// There is no controller that would complete it.
-	if err := d.plane.typed.CoreV1().Namespaces().Delete(t.Context(), d.ns, metav1.DeleteOptions{}); err != nil {
+	if err := d.plane.Typed.CoreV1().Namespaces().Delete(t.Context(), d.ns, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	holds(t, 2*interval, "fresh", p.is("Fresh"), p)
-	if err := d.plane.typed.CoordinationV1().Leases(d.ns).Delete(t.Context(), watchcanary.DefaultName, metav1.DeleteOptions{}); err != nil {
+	if err := d.plane.Typed.CoordinationV1().Leases(d.ns).Delete(t.Context(), watchcanary.DefaultName, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	blind := await(t, 3*interval+slack, "blind", p.is("Blind"), p)

@@ -16,6 +16,8 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/freshwatch/freshwatch/testing/faultproxy"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
+	"github.com/freshwatch/freshwatch/testing/internal/realplane"
 	"github.com/freshwatch/freshwatch/watchcanary"
 )
 
@@ -33,7 +35,7 @@ const (
 // deployment is an operator in a namespace of its own, which reaches the API server
 // through proxies of its own.
 type deployment struct {
-	plane *plane
+	plane *realplane.Plane
 	ns    string
 	user  *rest.Config
 	api   *faultproxy.API
@@ -42,7 +44,7 @@ type deployment struct {
 
 // newDeployment makes all that its pods need, and waits until the API server knows of
 // their rights.
-func newDeployment(t *testing.T, p *plane) *deployment {
+func newDeployment(t *testing.T, p *realplane.Plane) *deployment {
 	t.Helper()
 	d := newDeploymentWithoutRole(t, p)
 	d.grant(t, watchcanary.Role(d.ns, watchcanary.DefaultName))
@@ -54,9 +56,9 @@ func newDeployment(t *testing.T, p *plane) *deployment {
 }
 
 // newDeploymentWithoutRole leaves out the Role of the canary.
-func newDeploymentWithoutRole(t *testing.T, p *plane) *deployment {
+func newDeploymentWithoutRole(t *testing.T, p *realplane.Plane) *deployment {
 	t.Helper()
-	ns, err := p.typed.CoreV1().Namespaces().Create(t.Context(),
+	ns, err := p.Typed.CoreV1().Namespaces().Create(t.Context(),
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "operator-"}}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +78,7 @@ func newDeploymentWithoutRole(t *testing.T, p *plane) *deployment {
 
 	// The election's Lease is there, so that no right to create one comes with it.
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: election}}
-	if _, err := p.typed.CoordinationV1().Leases(d.ns).Create(t.Context(), lease, metav1.CreateOptions{}); err != nil {
+	if _, err := p.Typed.CoordinationV1().Leases(d.ns).Create(t.Context(), lease, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	d.edit(t, "first")
@@ -98,7 +100,7 @@ func newDeploymentWithoutRole(t *testing.T, p *plane) *deployment {
 // grant creates a Role and gives it to the pods.
 func (d *deployment) grant(t *testing.T, role *rbacv1.Role) {
 	t.Helper()
-	rbac := d.plane.typed.RbacV1()
+	rbac := d.plane.Typed.RbacV1()
 	if _, err := rbac.Roles(d.ns).Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +125,7 @@ func (d *deployment) awaitRight(t *testing.T, whose string, do func(kubernetes.I
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !waitFor(t.Context(), patience, func() bool { err = do(client); return err == nil }) {
+	if !poll.Until(t.Context(), patience, func() bool { err = do(client); return err == nil }) {
 		t.Fatalf("%s Role is not in force: %v", whose, err)
 	}
 }
@@ -132,7 +134,7 @@ func (d *deployment) awaitRight(t *testing.T, whose string, do func(kubernetes.I
 func (d *deployment) edit(t *testing.T, color string) {
 	t.Helper()
 	cm := applycorev1.ConfigMap(thing, d.ns).WithData(map[string]string{"color": color})
-	if _, err := d.plane.typed.CoreV1().ConfigMaps(d.ns).Apply(t.Context(), cm, metav1.ApplyOptions{FieldManager: "someone-else"}); err != nil {
+	if _, err := d.plane.Typed.CoreV1().ConfigMaps(d.ns).Apply(t.Context(), cm, metav1.ApplyOptions{FieldManager: "someone-else"}); err != nil {
 		t.Fatal(err)
 	}
 }

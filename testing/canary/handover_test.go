@@ -17,7 +17,7 @@ import (
 // over a crash of the leader and an orderly hand-over.
 func TestOnlyTheLeaderWrites(t *testing.T) {
 	realServerTest(t)
-	d := newDeployment(t, sharedPlane.get(t))
+	d := newDeployment(t, sharedPlane.Get(t))
 	// Away for long enough that it is b's turn.
 	a := d.startPod(t, "a", podOptions{backOff: 10 * time.Second})
 	a.awaitFresh(t)

@@ -12,13 +12,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 )
 
 // await waits until cond holds, and returns how long that took.
 func await(t *testing.T, limit time.Duration, what string, cond func() bool, of ...*pod) time.Duration {
 	t.Helper()
 	begin := time.Now()
-	if !waitFor(t.Context(), limit, cond) {
+	if !poll.Until(t.Context(), limit, cond) {
 		t.Fatalf("not within %v: %s\n%s", limit, what, tellAll(of))
 	}
 	return time.Since(begin)
@@ -28,7 +30,7 @@ func await(t *testing.T, limit time.Duration, what string, cond func() bool, of 
 func holds(t *testing.T, d time.Duration, what string, cond func() bool, of ...*pod) {
 	t.Helper()
 	begin := time.Now()
-	if waitFor(t.Context(), d, func() bool { return !cond() }) {
+	if poll.Until(t.Context(), d, func() bool { return !cond() }) {
 		t.Fatalf("after %v not any more: %s\n%s", time.Since(begin).Round(time.Millisecond), what, tellAll(of))
 	}
 }

@@ -4,12 +4,9 @@
 package canary
 
 import (
-	"context"
-	"flag"
 	"fmt"
 	"os"
 	"testing"
-	"time"
 
 	"github.com/go-logr/logr"
 	"go.uber.org/goleak"
@@ -17,6 +14,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/freshwatch/freshwatch/testing/freshtest"
+	"github.com/freshwatch/freshwatch/testing/internal/realplane"
 )
 
 // TestMain plays a replica when a test asks for one, see replica_test.go.
@@ -39,12 +37,11 @@ type suite struct{ *testing.M }
 
 // Run implements goleak.TestingM.
 func (s suite) Run() int {
-	flag.Parse()
-	if err := waitTogether(); err != nil {
+	if err := realplane.WaitTogether(); err != nil {
 		return fail(err)
 	}
 	code := s.M.Run()
-	if err := sharedPlane.stop(); err != nil {
+	if err := sharedPlane.Stop(); err != nil {
 		return fail(err)
 	}
 	return code
@@ -55,17 +52,6 @@ func fail(err error) int {
 	return 1
 }
 
-// waitTogether lets all tests run at once: they wait for time to pass, not for a
-// processor.
-func waitTogether() error {
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
-	if given {
-		return nil
-	}
-	return flag.Set("test.parallel", "64")
-}
-
 // realServerTest marks a test that needs a real server and runs beside the others of its
 // kind.
 func realServerTest(t *testing.T) {
@@ -74,23 +60,4 @@ func realServerTest(t *testing.T) {
 		t.Skip("needs a real kube-apiserver and minutes, which -short asks to leave out")
 	}
 	t.Parallel()
-}
-
-// waitFor asks cond every 100 ms until it holds, and tells whether it did within
-// limit.
-func waitFor(ctx context.Context, limit time.Duration, cond func() bool) bool {
-	timeout := time.NewTimer(limit)
-	defer timeout.Stop()
-	ticker := time.NewTicker(100 * time.Millisecond)
-	defer ticker.Stop()
-	for !cond() {
-		select {
-		case <-ticker.C:
-		case <-timeout.C:
-			return cond()
-		case <-ctx.Done():
-			return false
-		}
-	}
-	return true
 }

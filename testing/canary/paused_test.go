@@ -18,7 +18,7 @@ import (
 // if nothing had been: for a moment there are two. The Lease is the new one's.
 func TestLeaderThatWasStopped(t *testing.T) {
 	realServerTest(t)
-	d := newDeployment(t, sharedPlane.get(t))
+	d := newDeployment(t, sharedPlane.Get(t))
 	a := d.startPod(t, "a", podOptions{withoutProbes: true, backOff: time.Minute})
 	a.awaitFresh(t)
 	b := d.startPod(t, "b", podOptions{})

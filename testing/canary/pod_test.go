@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/freshwatch/freshwatch/testing/controlplane"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 )
 
 const (
@@ -80,7 +81,7 @@ func (d *deployment) startPod(t *testing.T, name string, o podOptions) *pod {
 		}
 	})
 	t.Cleanup(func() { cancel(); wg.Wait() })
-	if !waitFor(t.Context(), patience, func() bool { return p.now() != nil && p.now().address() != "" }) {
+	if !poll.Until(t.Context(), patience, func() bool { return p.now() != nil && p.now().address() != "" }) {
 		t.Fatalf("%s does not start", name)
 	}
 	return p
@@ -108,7 +109,7 @@ func (p *pod) keep(ctx context.Context, t *testing.T, o podOptions) error {
 		p.mu.Unlock()
 		life.terminate()
 		if why == processEnded {
-			waitFor(ctx, o.backOff, func() bool { return false })
+			poll.Until(ctx, o.backOff, func() bool { return false })
 		}
 	}
 }

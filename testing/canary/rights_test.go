@@ -4,16 +4,12 @@
 package canary
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	rbacv1 "k8s.io/api/rbac/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/freshwatch/freshwatch/watchcanary"
 )
@@ -22,7 +18,7 @@ import (
 // fresh once they are, in the same process.
 func TestMissingRole(t *testing.T) {
 	realServerTest(t)
-	d := newDeploymentWithoutRole(t, sharedPlane.get(t))
+	d := newDeploymentWithoutRole(t, sharedPlane.Get(t))
 	p := d.startPod(t, "unprivileged", podOptions{})
 	begin := time.Now()
 	const said = "{apiGroups: [coordination.k8s.io], resources: [leases], verbs: [create]}, " +
@@ -58,19 +54,4 @@ func TestMissingRole(t *testing.T) {
 	p.now().wantOnly(t, "Standby", "Pending", "Fresh", "Blind")
 	p.wantAlive(t)
 	figures(t, map[string]any{"rulesLoggedAfter": logged, "blindAfter": blind, "missing": missing, "freshAfterRole": fresh, "states": p.now().states()})
-}
-
-// What is written for people is what Role returns.
-func TestRoleYAML(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "watchcanary", "role.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got rbacv1.Role
-	if err := yaml.UnmarshalStrict(text, &got); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(watchcanary.Role("my-operator", watchcanary.DefaultName), &got); diff != "" {
-		t.Errorf("role.yaml (-Role +file):\n%s", diff)
-	}
 }

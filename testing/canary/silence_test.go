@@ -12,7 +12,7 @@ import (
 // and its restart cures it; the one without a canary is blind for good.
 func TestSilencedWatches(t *testing.T) {
 	realServerTest(t)
-	p := sharedPlane.get(t)
+	p := sharedPlane.Get(t)
 	on, off := newDeployment(t, p), newDeployment(t, p)
 	guarded := on.startPod(t, "guarded", podOptions{})
 	blind := off.startPod(t, "unguarded", podOptions{withoutCanary: true})

@@ -14,7 +14,7 @@ import (
 // Nothing that an alert would take for down is said in the first two minutes.
 func TestFirstTwoMinutes(t *testing.T) {
 	realServerTest(t)
-	d := newDeployment(t, sharedPlane.get(t))
+	d := newDeployment(t, sharedPlane.Get(t))
 	p := d.startPod(t, "starting", podOptions{})
 	begin := time.Now()
 	fresh := p.awaitFresh(t)
@@ -31,7 +31,7 @@ func TestFirstTwoMinutes(t *testing.T) {
 // A canary that writes every 5 s costs less than a request in two seconds.
 func TestRequestRate(t *testing.T) {
 	realServerTest(t)
-	d := newDeployment(t, sharedPlane.get(t))
+	d := newDeployment(t, sharedPlane.Get(t))
 	p := d.startPod(t, "frugal", podOptions{})
 	p.awaitFresh(t)
 	const minute = time.Minute

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/freshwatch/freshwatch/testing/faultproxy"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 )
 
 // server is a real control plane, reached through proxies of its own.
@@ -61,7 +62,7 @@ func startTCP(t *testing.T, target string) *faultproxy.TCP {
 // permit gives the informers' user these rights on the kind, and no others.
 func (s *server) permit(t testing.TB, verbs ...string) {
 	t.Helper()
-	_, err := s.plane.typed.RbacV1().Roles(s.ns).Update(t.Context(), &rbacv1.Role{ // creates it, too
+	_, err := s.plane.Typed.RbacV1().Roles(s.ns).Update(t.Context(), &rbacv1.Role{ // creates it, too
 		ObjectMeta: metav1.ObjectMeta{Name: "informer"},
 		Rules:      []rbacv1.PolicyRule{{Verbs: verbs, APIGroups: []string{s.kind.group}, Resources: []string{s.kind.resource()}}},
 	}, metav1.UpdateOptions{})
@@ -73,7 +74,7 @@ func (s *server) permit(t testing.TB, verbs ...string) {
 // newUser returns a user who may do what permit says.
 func (s *server) newUser(t testing.TB) *rest.Config {
 	t.Helper()
-	_, err := s.plane.typed.RbacV1().RoleBindings(s.ns).Create(t.Context(), &rbacv1.RoleBinding{
+	_, err := s.plane.Typed.RbacV1().RoleBindings(s.ns).Create(t.Context(), &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "informer"},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "informer"},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: s.ns}},
@@ -97,7 +98,7 @@ func (s *server) awaitPermission(t testing.TB) {
 		_, err = client.List(t.Context(), metav1.ListOptions{Limit: 1})
 		return err == nil
 	}
-	if !waitFor(t.Context(), patience, permitted) {
+	if !poll.Until(t.Context(), patience, permitted) {
 		t.Fatalf("the informers' user cannot list %s: %v", s.kind.resource(), err)
 	}
 }
@@ -159,7 +160,7 @@ func (s *server) silence(t testing.TB) func() {
 }
 
 func (s *server) freezeWatchCache(testing.TB) func() {
-	return s.plane.etcd.FreezeWatches(s.kind.etcdPrefix()).Lift
+	return s.plane.Etcd.FreezeWatches(s.kind.etcdPrefix()).Lift
 }
 
 func (s *server) withholdInitialEnd(testing.TB) func() {
@@ -199,7 +200,7 @@ func refuseNew(t testing.TB, tcp *faultproxy.TCP) (accept func()) {
 			refusal = tcp.Refuse()
 			return false
 		}
-		if !waitFor(t.Context(), patience, accepts) {
+		if !poll.Until(t.Context(), patience, accepts) {
 			t.Fatalf("the proxy's port is taken: %v", tcp.Record())
 		}
 	}

@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
+
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 )
 
 // The clients of a scenario, by user agent.
@@ -77,7 +79,7 @@ func contents(t testing.TB, b backend, k kind) map[string]string {
 		}
 		return true
 	}
-	if !waitFor(t.Context(), patience, listed) {
+	if !poll.Until(t.Context(), patience, listed) {
 		t.Fatalf("listing %s: %v", k.resource(), err)
 	}
 	return out

@@ -16,6 +16,7 @@ import (
 
 	"github.com/freshwatch/freshwatch/freshness"
 	"github.com/freshwatch/freshwatch/testing/faultproxy"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 )
 
 // TestBusyInformerCostsProofsOnly writes to a kind 200 times a second. The guard
@@ -31,12 +32,12 @@ func TestBusyInformerCostsProofsOnly(t *testing.T) {
 		busyEven = writes / 2 // there
 	)
 	busy := kind{name: "Secret"}
-	b := newServer(t, sharedPlane.get(t), busy, t.Name())
+	b := newServer(t, sharedPlane.Get(t), busy, t.Name())
 	for i := range population {
 		b.put(t, fmt.Sprintf("object-%d", i), before)
 	}
 	p := startProgram(t, b, busy, freshness.Options{}, nil)
-	if !waitFor(t.Context(), patience, func() bool {
+	if !poll.Until(t.Context(), patience, func() bool {
 		return p.stock.HasSynced() && p.history(everyInformer).verdict() == freshness.Fresh
 	}) {
 		t.Fatalf("not fresh within %v:\n%v", patience, p.history(everyInformer))
@@ -44,7 +45,7 @@ func TestBusyInformerCostsProofsOnly(t *testing.T) {
 
 	begin := time.Now()
 	w := startWriters(t, b, rate)
-	waitFor(t.Context(), atMost, func() bool { return time.Since(begin) >= atLeast && w.written.Load() >= writes })
+	poll.Until(t.Context(), atMost, func() bool { return time.Since(begin) >= atLeast && w.written.Load() >= writes })
 	w.stop()
 	took := time.Since(begin)
 	if w.written.Load() < busyEven {
@@ -91,7 +92,7 @@ func checkKeepsUp(t *testing.T, b backend, k kind, p *program) {
 	t.Helper()
 	want := contents(t, b, k)
 	for name, inf := range map[string]cache.SharedIndexInformer{"guarded": p.guarded, "stock": p.stock} {
-		if !waitFor(t.Context(), patience, func() bool { return differs(inf, want) == nil }) {
+		if !poll.Until(t.Context(), patience, func() bool { return differs(inf, want) == nil }) {
 			t.Errorf("the %s informer: %v", name, differs(inf, want))
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/freshwatch/freshwatch/freshness"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 )
 
 // guard is a running monitor and all that it has told.
@@ -52,7 +53,7 @@ func startGuard(t testing.TB, opts freshness.Options) *guard {
 // watchOver does what a kubelet does, and notes how late it is.
 func (g *guard) watchOver(ctx context.Context) {
 	last := time.Now()
-	waitFor(ctx, time.Hour, func() bool {
+	poll.Until(ctx, time.Hour, func() bool {
 		err := g.Check(nil)
 		g.mu.Lock()
 		defer g.mu.Unlock()

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/freshwatch/freshwatch/freshness"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 )
 
 // helperJob is the environment variable that makes the test binary an operator,
@@ -130,7 +131,7 @@ func (j job) untilInputEnds(out *reporter, m *freshness.Monitor, inf cache.Share
 		}
 	})
 	wg.Go(func() {
-		waitFor(ctx, time.Hour, func() bool {
+		poll.Until(ctx, time.Hour, func() bool {
 			if err := m.Check(nil); err != nil {
 				out.send(report{Failure: err.Error()})
 			}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/freshwatch/freshwatch/freshness"
 	"github.com/freshwatch/freshwatch/testing/faultproxy"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 )
 
 // TestEveryKindOfInformerHeals silences the stream of each informer of an
@@ -22,7 +23,7 @@ func TestEveryKindOfInformerHeals(t *testing.T) {
 	for name, start := range operators {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := sharedPlane.get(t)
+			p := sharedPlane.Get(t)
 			p.serve(t, selected)
 			home, second := p.namespace(t, name), p.namespace(t, name)
 			f := &informerTest{plane: p, guard: startGuard(t, freshness.Options{})}
@@ -104,7 +105,7 @@ func (f *informerTest) run(t *testing.T) {
 	proven := f.all(func(_ *silenced, h history) bool {
 		return h.verdict() == freshness.Fresh && h.count(freshness.Proven) >= 2
 	})
-	if !waitFor(t.Context(), patience, proven) {
+	if !poll.Until(t.Context(), patience, proven) {
 		t.Fatalf("not all informers were proven fresh within %v: %v", patience, f.guard.Status())
 	}
 	for _, s := range f.informers {
@@ -118,7 +119,7 @@ func (f *informerTest) run(t *testing.T) {
 		}
 		s.out.edited = true
 	}
-	waitFor(t.Context(), promise+slack, f.all(func(s *silenced, h history) bool {
+	poll.Until(t.Context(), promise+slack, f.all(func(s *silenced, h history) bool {
 		elapsed := time.Since(s.out.fault)
 		if s.out.seen < 0 && s.lookup(s.namespace, s.target) == after {
 			s.out.seen = elapsed

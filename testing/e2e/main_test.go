@@ -4,14 +4,11 @@
 package e2e
 
 import (
-	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-logr/logr"
 	"go.uber.org/goleak"
@@ -19,6 +16,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/freshwatch/freshwatch/testing/freshtest"
+	"github.com/freshwatch/freshwatch/testing/internal/realplane"
 )
 
 // TestMain plays the other process when a test asks for one, see helper_test.go
@@ -50,12 +48,11 @@ type suite struct{ *testing.M }
 
 // Run implements goleak.TestingM.
 func (s suite) Run() int {
-	flag.Parse()
-	if err := waitTogether(); err != nil {
+	if err := realplane.WaitTogether(); err != nil {
 		return fail(err)
 	}
 	code := s.M.Run()
-	if err := errors.Join(sharedPlane.stop(), results.writeFile(os.Getenv("FRESHWATCH_E2E_JSON"))); err != nil {
+	if err := errors.Join(sharedPlane.Stop(), results.writeFile(os.Getenv("FRESHWATCH_E2E_JSON"))); err != nil {
 		return fail(err)
 	}
 	return code
@@ -64,17 +61,6 @@ func (s suite) Run() int {
 func fail(err error) int {
 	fmt.Fprintln(os.Stderr, "e2e:", err)
 	return 1
-}
-
-// waitTogether lets all tests run at once: they wait for bookmarks, not for a
-// processor.
-func waitTogether() error {
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
-	if given {
-		return nil
-	}
-	return flag.Set("test.parallel", "64")
 }
 
 // realServerTest marks a test that needs a real server and runs beside the others of its
@@ -95,22 +81,3 @@ func realServerTest(t *testing.T) {
 // others, which wait for bookmarks, they move thousands of objects, and proofs have
 // to keep their time beside them.
 var transportSlots = make(chan struct{}, 8)
-
-// waitFor asks cond every 100 ms until it holds, and tells whether it did within
-// limit. In a synctest bubble these are the bubble's times.
-func waitFor(ctx context.Context, limit time.Duration, cond func() bool) bool {
-	timeout := time.NewTimer(limit)
-	defer timeout.Stop()
-	ticker := time.NewTicker(100 * time.Millisecond)
-	defer ticker.Stop()
-	for !cond() {
-		select {
-		case <-ticker.C:
-		case <-timeout.C:
-			return cond()
-		case <-ctx.Done():
-			return false
-		}
-	}
-	return true
-}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/freshwatch/freshwatch/freshness"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 )
 
 // TestPausedProcessIsNoStall stops a process for three minutes. All its deadlines
@@ -20,13 +21,13 @@ func TestPausedProcessIsNoStall(t *testing.T) {
 	realServerTest(t)
 	const pause = 3 * time.Minute
 	k := custom("Paused")
-	b := newServer(t, sharedPlane.get(t), k, t.Name())
+	b := newServer(t, sharedPlane.Get(t), k, t.Name())
 	b.put(t, edited, before)
 	h := startHelper(t, b.config(guardedAgent), job{
 		Agent: guardedAgent, Group: k.group, Kind: k.name, Namespace: b.ns, Object: edited,
 		FailAfter: freshness.DefaultMaxStaleness,
 	})
-	if !waitFor(t.Context(), patience, func() bool {
+	if !poll.Until(t.Context(), patience, func() bool {
 		h := h.history()
 		return h.verdict() == freshness.Fresh && h.count(freshness.Proven) >= 2
 	}) {
@@ -38,14 +39,14 @@ func TestPausedProcessIsNoStall(t *testing.T) {
 	for _, color := range []string{"grey", "gold", after} {
 		b.put(t, edited, color)
 	}
-	waitFor(t.Context(), pause, func() bool { return false })
+	poll.Until(t.Context(), pause, func() bool { return false })
 	if told := h.told(); told[len(told)-1].At.After(stopped.Add(time.Second)) {
 		t.Errorf("the process was not stopped: it told %+v", told[len(told)-1])
 	}
 	continued := time.Now()
 	h.signal(t, syscall.SIGCONT)
 
-	healthy := waitFor(t.Context(), recovery, func() bool {
+	healthy := poll.Until(t.Context(), recovery, func() bool {
 		_, seen := h.seen(after)
 		all := h.history()
 		return seen && all.verdict() == freshness.Fresh && all.freshAsOf().After(continued)

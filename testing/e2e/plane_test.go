@@ -6,8 +6,6 @@ package e2e
 import (
 	"context"
 	"errors"
-	"net/http"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,126 +17,49 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 
-	"github.com/freshwatch/freshwatch/testing/controlplane"
-	"github.com/freshwatch/freshwatch/testing/faultproxy"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
+	"github.com/freshwatch/freshwatch/testing/internal/realplane"
 )
 
 // patience bounds what a real server does at once on an idle machine.
 const patience = 2 * time.Minute
 
-// plane is a real control plane with a proxy between its halves, and what its
-// administrator needs.
+// plane is a real control plane, and what its administrator needs besides.
 type plane struct {
-	*controlplane.ControlPlane
-	etcd    *faultproxy.Etcd
-	http    *http.Client
-	typed   kubernetes.Interface
+	*realplane.Plane
 	dynamic dynamic.Interface
 }
 
 // startPlane starts the control plane that the environment chooses. The caller
 // stops it.
 func startPlane(ctx context.Context) (*plane, error) {
-	p := &plane{}
 	opts, err := chosen()
 	if err != nil {
 		return nil, err
 	}
-	opts.WrapEtcd = func(_ context.Context, url string) (string, error) {
-		if p.etcd, err = faultproxy.NewEtcd(url, faultproxy.EtcdOptions{}); err != nil {
-			return "", err
-		}
-		return p.etcd.URL(), nil
+	p := &plane{}
+	if p.Plane, err = realplane.Start(ctx, opts); err != nil {
+		return nil, err
 	}
-	if p.ControlPlane, err = controlplane.Start(ctx, opts); err != nil {
-		return nil, errors.Join(err, p.stop())
-	}
-	if err := p.connect(p.Config()); err != nil {
-		return nil, errors.Join(err, p.stop())
+	if p.dynamic, err = dynamic.NewForConfigAndClient(p.Config(), p.HTTP); err != nil {
+		return nil, errors.Join(err, p.Stop())
 	}
 	return p, nil
 }
 
-func (p *plane) connect(cfg *rest.Config) error {
-	var err error
-	if p.http, err = rest.HTTPClientFor(cfg); err != nil {
-		return err
-	}
-	if p.typed, err = kubernetes.NewForConfigAndClient(cfg, p.http); err != nil {
-		return err
-	}
-	p.dynamic, err = dynamic.NewForConfigAndClient(cfg, p.http)
-	return err
-}
-
-func (p *plane) stop() error {
-	var errs []error
-	if p.ControlPlane != nil {
-		errs = append(errs, p.Stop())
-	}
-	if p.etcd != nil {
-		errs = append(errs, p.etcd.Close())
-	}
-	if p.http != nil {
-		p.http.CloseIdleConnections()
-	}
-	return errors.Join(errs...)
-}
-
-// ownPlane starts a control plane for one test, which may do to it what it likes.
 func ownPlane(t *testing.T) *plane {
 	t.Helper()
-	p, err := startPlane(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := p.stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	return p
+	return realplane.Own(t, startPlane)
 }
 
-// sharedPlane is for the tests that do not disturb each other. The first that
-// asks for it starts it.
-var sharedPlane onePlane
-
-type onePlane struct {
-	mu    sync.Mutex
-	plane *plane
-	err   error
-}
-
-func (s *onePlane) get(t *testing.T) *plane {
-	t.Helper()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.plane == nil && s.err == nil {
-		s.plane, s.err = startPlane(context.Background())
-	}
-	if s.err != nil {
-		t.Fatal(s.err)
-	}
-	return s.plane
-}
-
-func (s *onePlane) stop() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.plane == nil {
-		return nil
-	}
-	return s.plane.stop()
-}
+// sharedPlane is for the tests that do not disturb each other.
+var sharedPlane = realplane.Shared[*plane]{Start: startPlane}
 
 // namespace creates a namespace that no other test has.
 func (p *plane) namespace(t testing.TB, prefix string) string {
 	t.Helper()
-	ns, err := p.typed.CoreV1().Namespaces().Create(t.Context(),
+	ns, err := p.Typed.CoreV1().Namespaces().Create(t.Context(),
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: prefix + "-"}}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -159,7 +80,7 @@ func (p *plane) put(t testing.TB, obj *unstructured.Unstructured, k kind) {
 // update changes the color of a core object, cheaply.
 func (p *plane) update(ctx context.Context, k kind, namespace, name, color string) error {
 	patch := []byte(`{"metadata":{"annotations":{"color":"` + color + `"}}}`)
-	return p.typed.CoreV1().RESTClient().Patch(types.MergePatchType).
+	return p.Typed.CoreV1().RESTClient().Patch(types.MergePatchType).
 		Namespace(namespace).Resource(k.resource()).Name(name).Body(patch).Do(ctx).Error()
 }
 
@@ -185,7 +106,7 @@ func (p *plane) serve(t testing.TB, k kind) {
 		_, err := p.dynamic.Resource(k.gvr()).List(t.Context(), metav1.ListOptions{Limit: 1})
 		return err == nil
 	}
-	if !waitFor(t.Context(), patience, served) {
+	if !poll.Until(t.Context(), patience, served) {
 		t.Fatalf("%s is not served within %v", k.gvr(), patience)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/freshwatch/freshwatch/freshness"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 )
 
 // outcome is what came of a scenario. Durations count from the fault; negative
@@ -99,7 +100,7 @@ func (r *run) warmUp() {
 
 func (r *run) await(what string, cond func() bool) {
 	r.t.Helper()
-	if !waitFor(r.t.Context(), patience, cond) {
+	if !poll.Until(r.t.Context(), patience, cond) {
 		r.t.Fatalf("not within %v: %s; history:\n%v", patience, what, r.all())
 	}
 }
@@ -162,7 +163,7 @@ func (r *run) follow(limit time.Duration, cond func() bool) {
 			*d = time.Since(r.out.fault)
 		}
 	}
-	waitFor(r.t.Context(), limit, func() bool {
+	poll.Until(r.t.Context(), limit, func() bool {
 		note(&r.out.seen, r.sees(r.guarded))
 		note(&r.out.stockSeen, r.sees(r.stock))
 		return cond()

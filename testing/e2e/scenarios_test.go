@@ -207,7 +207,7 @@ func realServerFor(t *testing.T, s scenario) backend {
 	if s.disruptive {
 		return newOwnServer(t, s.kind, s.name)
 	}
-	return newServer(t, sharedPlane.get(t), s.kind, s.name)
+	return newServer(t, sharedPlane.Get(t), s.kind, s.name)
 }
 
 func playAndCheck(t *testing.T, s scenario, b backend) {
@@ -258,7 +258,7 @@ func TestBrokenGuardsAreNoticedOnRealServer(t *testing.T) {
 	for _, g := range brokenGuards {
 		t.Run(g.name, func(t *testing.T) {
 			t.Parallel()
-			b := newServer(t, sharedPlane.get(t), silentStream.kind, "broken "+g.name)
+			b := newServer(t, sharedPlane.Get(t), silentStream.kind, "broken "+g.name)
 			o := silentStream.run(t, b, g.limit, g.disabled...)
 			results.add(t, silentStream.name+", guard "+g.name, b.name(), o)
 			checkBroken(t, o, g.want, g.unseen)

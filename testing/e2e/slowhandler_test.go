@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/freshwatch/freshwatch/freshness"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 )
 
 // TestSlowHandlerIsNoStall gives the informer a handler that needs 2 s per event,
@@ -23,7 +24,7 @@ func TestSlowHandlerIsNoStall(t *testing.T) {
 		perEvent = 2 * time.Second
 	)
 	k := custom("Slow")
-	b := newServer(t, sharedPlane.get(t), k, t.Name())
+	b := newServer(t, sharedPlane.Get(t), k, t.Name())
 	p := startProgram(t, b, k, freshness.Options{}, nil)
 	var handled atomic.Int32
 	if _, err := p.guarded.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) {
@@ -37,10 +38,10 @@ func TestSlowHandlerIsNoStall(t *testing.T) {
 		b.put(t, fmt.Sprintf("object-%d", i), before)
 	}
 	want := contents(t, b, k)
-	if !waitFor(t.Context(), perEvent*events/2, func() bool { return differs(p.guarded, want) == nil }) {
+	if !poll.Until(t.Context(), perEvent*events/2, func() bool { return differs(p.guarded, want) == nil }) {
 		t.Errorf("the cache waits for the handler, which has handled %d of %d events: %v", handled.Load(), events, differs(p.guarded, want))
 	}
-	if !waitFor(t.Context(), perEvent*events+patience, func() bool { return handled.Load() == events }) {
+	if !poll.Until(t.Context(), perEvent*events+patience, func() bool { return handled.Load() == events }) {
 		t.Fatalf("handled %d of %d events", handled.Load(), events)
 	}
 

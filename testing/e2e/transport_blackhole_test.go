@@ -12,6 +12,7 @@ import (
 	ctrlcache "sigs.k8s.io/controller-runtime/pkg/cache"
 
 	"github.com/freshwatch/freshwatch/testing/faultproxy"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 	"github.com/freshwatch/freshwatch/transport"
 )
 
@@ -28,7 +29,7 @@ const (
 // everything sent again.
 func TestTransportBlackholedFirstHop(t *testing.T) {
 	realServerTest(t)
-	p := sharedPlane.get(t)
+	p := sharedPlane.Get(t)
 	c := newCrowd(t, p)
 	for _, tc := range []struct {
 		name string
@@ -75,14 +76,14 @@ func TestTransportBlackholedFirstHop(t *testing.T) {
 			for _, e := range e {
 				e.make(t)
 			}
-			if !waitFor(t.Context(), patience, wrapped.showsAll) {
+			if !poll.Until(t.Context(), patience, wrapped.showsAll) {
 				t.Fatalf("the edit is not there after %v; requests:\n%v", time.Since(fault), w.told(twinAgent))
 			}
 			cost := w.bill(twinAgent, fault)
 			if stock.showsAny() {
 				t.Errorf("the stock informer saw the edit after %v: there was no fault", stock.first(fault))
 			}
-			if !waitFor(t.Context(), patience, stock.showsAll) {
+			if !poll.Until(t.Context(), patience, stock.showsAll) {
 				t.Errorf("the stock informer did not see the edit within %v", time.Since(fault))
 			}
 			checkResumedAfter(t, w, wrapped, fault)

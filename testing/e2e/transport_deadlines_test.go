@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/freshwatch/freshwatch/testing/faultproxy"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 	"github.com/freshwatch/freshwatch/transport"
 )
 
@@ -27,7 +28,7 @@ func TestTransportEndsWatchPastItsTimeout(t *testing.T) {
 	fault := tw.edit(t, after)
 
 	seen := tw.wrapped.await(t, after, fault, grace+late)
-	second := waitFor(t.Context(), 2*(asked+grace)+late, func() bool { return len(tw.wrapped.requests("watch")) >= 4 })
+	second := poll.Until(t.Context(), 2*(asked+grace)+late, func() bool { return len(tw.wrapped.requests("watch")) >= 4 })
 	if !second {
 		t.Errorf("the watch that followed was not ended too:\n%v", tw.wrapped.requests("watch"))
 	}
@@ -109,7 +110,7 @@ func TestTransportBoundsWatches(t *testing.T) {
 	tw.startSynced(t, nil)
 	synced := time.Now()
 	// The first watch, with initial events, and two that are bounded.
-	if !waitFor(t.Context(), 3*bound+patience, func() bool { return len(tw.wrapped.requests("watch")) >= 4 }) {
+	if !poll.Until(t.Context(), 3*bound+patience, func() bool { return len(tw.wrapped.requests("watch")) >= 4 }) {
 		t.Fatalf("watches are not renewed:\n%v", tw.wrapped.requests("watch"))
 	}
 	for i, r := range tw.wrapped.requests("watch") {

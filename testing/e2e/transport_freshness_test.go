@@ -16,6 +16,7 @@ import (
 
 	"github.com/freshwatch/freshwatch/freshness"
 	"github.com/freshwatch/freshwatch/testing/faultproxy"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 	"github.com/freshwatch/freshwatch/transport"
 )
 
@@ -32,7 +33,7 @@ func (s *side) informGuarded(t *testing.T, g *guard, as reader, e *edits) {
 // has nothing to say.
 func TestTransportWithFreshnessBlackhole(t *testing.T) {
 	realServerTest(t)
-	p := sharedPlane.get(t)
+	p := sharedPlane.Get(t)
 	w := newWay(t, p, wayOptions{})
 	e := newEdits(t, p, custom("BothHoled"), p.namespace(t, word(t.Name())), edited)
 	g := startGuard(t, freshness.Options{})
@@ -44,24 +45,24 @@ func TestTransportWithFreshnessBlackhole(t *testing.T) {
 		h := g.history(everyInformer)
 		return h.verdict() == freshness.Fresh && h.count(freshness.Proven) >= 2
 	}
-	if !waitFor(t.Context(), patience, proven) {
+	if !poll.Until(t.Context(), patience, proven) {
 		t.Fatalf("not proven fresh within %v:\n%v", patience, g.history(everyInformer))
 	}
 	flow(t, both, stock)
 
 	w.front.Blackhole(faultproxy.Blackhole{Existing: true})
 	fault := e.make(t)
-	if !waitFor(t.Context(), patience, both.showsAll) {
+	if !poll.Until(t.Context(), patience, both.showsAll) {
 		t.Fatalf("the edit is not there after %v:\n%v", time.Since(fault), w.told(twinAgent))
 	}
 	if stock.showsAny() {
 		t.Errorf("the stock informer saw the edit after %v: there was no fault", stock.first(fault))
 	}
-	if !waitFor(t.Context(), patience, stock.showsAll) {
+	if !poll.Until(t.Context(), patience, stock.showsAll) {
 		t.Errorf("the stock informer did not see the edit within %v", time.Since(fault))
 	}
 	// Until a proof over the new connection.
-	if !waitFor(t.Context(), recovery, func() bool { return g.history(everyInformer).freshAsOf().After(fault) }) {
+	if !poll.Until(t.Context(), recovery, func() bool { return g.history(everyInformer).freshAsOf().After(fault) }) {
 		t.Errorf("not proven fresh within %v", recovery)
 	}
 
@@ -124,7 +125,7 @@ type quietSide struct {
 
 func quietTogether(t *testing.T, opts transport.Options, quiet time.Duration) {
 	t.Helper()
-	p := sharedPlane.get(t)
+	p := sharedPlane.Get(t)
 	w := newWay(t, p, wayOptions{})
 	e := newEdits(t, p, custom("BothQuiet"), p.namespace(t, "quiet"), edited)
 	all := []*quietSide{
@@ -146,7 +147,7 @@ func quietTogether(t *testing.T, opts transport.Options, quiet time.Duration) {
 	for _, q := range all {
 		q.had = q.guard.renewed()
 	}
-	waitFor(t.Context(), quiet, func() bool { return false })
+	poll.Until(t.Context(), quiet, func() bool { return false })
 	figures := map[string]float64{}
 	for _, q := range all {
 		q.check(t, w, begin, figures)

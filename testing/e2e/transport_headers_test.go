@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/freshwatch/freshwatch/testing/faultproxy"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 	"github.com/freshwatch/freshwatch/transport"
 )
 
@@ -41,7 +42,7 @@ func TestTransportSendsUnansweredWatchAnew(t *testing.T) {
 
 	seen := tw.wrapped.await(t, after, fault, lost*patient+late)
 	tw.stock.checkBlind(t, after)
-	waitFor(t.Context(), longer, func() bool { return false })
+	poll.Until(t.Context(), longer, func() bool { return false })
 	tw.stock.checkBlind(t, after)
 	blind := time.Since(fault)
 	for _, f := range held {
@@ -62,7 +63,7 @@ func TestTransportSendsUnansweredWatchAnew(t *testing.T) {
 // a reflector takes for too short.
 func awaitOpen(t *testing.T, w *twin) {
 	t.Helper()
-	if !waitFor(t.Context(), patience, func() bool {
+	if !poll.Until(t.Context(), patience, func() bool {
 		all := w.requests("watch")
 		return len(all) > 0 && all[len(all)-1].Open && all[len(all)-1].Duration > 2*time.Second
 	}) {
@@ -92,7 +93,7 @@ func TestTransportBearsHeadersThatWaitForEvents(t *testing.T) {
 		slowest = max(slowest, tw.wrapped.await(t, fmt.Sprint(i), moment, late))
 		tw.stock.await(t, fmt.Sprint(i), moment, late)
 	}
-	waitFor(t.Context(), 6*patient, func() bool { return false })
+	poll.Until(t.Context(), 6*patient, func() bool { return false })
 	elapsed := time.Since(begin)
 
 	tw.checkSame(t)

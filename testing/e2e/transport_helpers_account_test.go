@@ -49,7 +49,7 @@ func newAccount(t *testing.T, p *plane, permitted bool) *account {
 func (a *account) create(t *testing.T) {
 	t.Helper()
 	sa := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: a.name}}
-	if _, err := a.plane.typed.CoreV1().ServiceAccounts(a.ns).Create(t.Context(), sa, metav1.CreateOptions{}); err != nil {
+	if _, err := a.plane.Typed.CoreV1().ServiceAccounts(a.ns).Create(t.Context(), sa, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -65,7 +65,7 @@ func (a *account) permit(t *testing.T) {
 		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: a.ns, Name: a.name}},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: a.name},
 	}
-	rbac := a.plane.typed.RbacV1()
+	rbac := a.plane.Typed.RbacV1()
 	if _, err := rbac.Roles(a.ns).Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func (a *account) permit(t *testing.T) {
 // permissions stay, its tokens die.
 func (a *account) recreate(t *testing.T) time.Time {
 	t.Helper()
-	if err := a.plane.typed.CoreV1().ServiceAccounts(a.ns).Delete(t.Context(), a.name, metav1.DeleteOptions{}); err != nil {
+	if err := a.plane.Typed.CoreV1().ServiceAccounts(a.ns).Delete(t.Context(), a.name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	deleted := time.Now()

@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/freshwatch/freshwatch/testing/faultproxy"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 	"github.com/freshwatch/freshwatch/transport"
 )
 
@@ -47,7 +48,7 @@ func (w *twin) startFactory(t *testing.T) cache.SharedIndexInformer {
 		<-ctx.Done()
 		factory.Shutdown()
 	})
-	if !waitFor(t.Context(), patience, func() bool {
+	if !poll.Until(t.Context(), patience, func() bool {
 		return !slices.ContainsFunc(synced, func(s cache.InformerSynced) bool { return !s() })
 	}) {
 		t.Fatalf("%s: the factory's informers have not synced", w.agent)
@@ -95,7 +96,7 @@ func colorIn(inf cache.SharedIndexInformer) string {
 func (tw *twins) awaitStreams(t *testing.T) map[schema.GroupVersionResource]transport.Stream {
 	t.Helper()
 	out := map[schema.GroupVersionResource]transport.Stream{}
-	if !waitFor(t.Context(), patience, func() bool {
+	if !poll.Until(t.Context(), patience, func() bool {
 		clear(out)
 		for _, s := range tw.transport.Streams() {
 			if s.Protocol != "" {

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 )
 
 // inquiry asks for something every askEvery, and notes what status it gets.
@@ -66,7 +68,7 @@ func (q *inquiry) told() answers {
 // of that row came.
 func (q *inquiry) await(t *testing.T, status int, limit time.Duration) time.Time {
 	t.Helper()
-	if !waitFor(t.Context(), limit, func() bool { return len(q.told().row(status)) > 0 }) {
+	if !poll.Until(t.Context(), limit, func() bool { return len(q.told().row(status)) > 0 }) {
 		t.Fatalf("no answer of %d within %v:\n%v", status, limit, q.told())
 	}
 	return q.told().row(status)[0].At

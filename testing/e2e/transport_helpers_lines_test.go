@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/freshwatch/freshwatch/testing/faultproxy"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 )
 
 // slowLine gives a twin a line of its own to the server, with so many bytes per
@@ -56,7 +57,7 @@ func (tw *twins) watchListSize(t *testing.T) int64 {
 	const agent = "e2e-measure"
 	w := tw.newTwin(agent)
 	w.start(t, nil)
-	if !waitFor(t.Context(), patience, w.HasSynced) {
+	if !poll.Until(t.Context(), patience, w.HasSynced) {
 		t.Fatal("not synced")
 	}
 	return w.requests("watch")[0].BytesDown
@@ -85,7 +86,7 @@ func (p *plane) fill(t *testing.T, ns string, from, to int) {
 	const workers = 16
 	cfg := rest.CopyConfig(p.Config())
 	cfg.ContentType = runtime.ContentTypeProtobuf
-	client, err := kubernetes.NewForConfigAndClient(cfg, p.http)
+	client, err := kubernetes.NewForConfigAndClient(cfg, p.HTTP)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 	"github.com/freshwatch/freshwatch/transport"
 )
 
@@ -186,7 +187,7 @@ func (p *podProcess) logged() []string {
 // code.
 func (p *podProcess) awaitExit(t *testing.T, limit time.Duration) (at time.Time, code int) {
 	t.Helper()
-	if !waitFor(t.Context(), limit, p.hasEnded) {
+	if !poll.Until(t.Context(), limit, p.hasEnded) {
 		t.Fatalf("the process runs on after %v; its answers:\n%v", limit, p.told())
 	}
 	var exit *exec.ExitError

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 	"github.com/freshwatch/freshwatch/transport"
 )
 
@@ -76,7 +77,7 @@ func (j job) runTwins(cfg *rest.Config, out *reporter) error {
 // reportEnds tells of each watch that has ended.
 func reportEnds(ctx context.Context, tr *transport.Transport, out *reporter) {
 	last := map[string]float64{}
-	waitFor(ctx, time.Hour, func() bool {
+	poll.Until(ctx, time.Hour, func() bool {
 		all, err := endsOf(tr)
 		if err != nil {
 			out.send(report{Failure: err.Error()})

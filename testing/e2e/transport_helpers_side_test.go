@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 	"github.com/freshwatch/freshwatch/transport"
 )
 
@@ -147,7 +148,7 @@ func flow(t *testing.T, sides ...*side) {
 			}
 		}
 		for _, s := range sides {
-			if !waitFor(t.Context(), patience, s.showsAll) {
+			if !poll.Until(t.Context(), patience, s.showsAll) {
 				t.Fatalf("%s does not show the edits within %v, with nothing in the way", s.agent, patience)
 			}
 		}

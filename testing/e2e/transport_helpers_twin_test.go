@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/freshwatch/freshwatch/testing/faultproxy"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 )
 
 // twin is an informer, and what it has seen.
@@ -60,7 +61,7 @@ func (w *twin) another(t *testing.T, k kind) cache.SharedIndexInformer {
 	t.Helper()
 	inf := cache.NewSharedIndexInformer(dynamicLW(w.client, k, w.server.ns), &unstructured.Unstructured{}, 0, cache.Indexers{})
 	untilEnd(t, inf.RunWithContext)
-	if !waitFor(t.Context(), patience, inf.HasSynced) {
+	if !poll.Until(t.Context(), patience, inf.HasSynced) {
 		t.Fatalf("the informer of %s did not sync", k.resource())
 	}
 	return inf
@@ -100,7 +101,7 @@ func (w *twin) sees(color string) bool {
 // test ends where it is not.
 func (w *twin) await(t *testing.T, color string, since time.Time, limit time.Duration) time.Duration {
 	t.Helper()
-	if !waitFor(t.Context(), limit, func() bool { return w.sees(color) }) {
+	if !poll.Until(t.Context(), limit, func() bool { return w.sees(color) }) {
 		t.Fatalf("%s does not see the edit after %v; its requests:\n%v", w.agent, time.Since(since), w.requests(""))
 	}
 	w.mu.Lock()

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/freshwatch/freshwatch/testing/faultproxy"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 	"github.com/freshwatch/freshwatch/transport"
 )
 
@@ -36,7 +37,7 @@ type twins struct {
 // newTwins makes the configs; start makes clients and informers from them.
 func newTwins(t *testing.T, opts transport.Options) *twins {
 	t.Helper()
-	p := sharedPlane.get(t)
+	p := sharedPlane.Get(t)
 	tw := newTwinsIn(t, p, p.namespace(t, "twins"), opts)
 	for i := range population {
 		tw.put(t, fmt.Sprintf("object-%d", i), before)
@@ -75,7 +76,7 @@ func (tw *twins) start(t *testing.T, as reader) {
 func (tw *twins) startSynced(t *testing.T, as reader) {
 	t.Helper()
 	tw.start(t, as)
-	if !waitFor(t.Context(), patience, func() bool { return tw.stock.HasSynced() && tw.wrapped.HasSynced() }) {
+	if !poll.Until(t.Context(), patience, func() bool { return tw.stock.HasSynced() && tw.wrapped.HasSynced() }) {
 		t.Fatalf("the informers did not sync within %v: %v, %v", patience, tw.wrapped.errors(), tw.stock.errors())
 	}
 }
@@ -95,7 +96,7 @@ func (tw *twins) checkSame(t *testing.T) {
 	t.Helper()
 	want := contents(t, tw, tw.kind)
 	for _, w := range tw.both() {
-		if !waitFor(t.Context(), patience, func() bool { return differs(w, want) == nil }) {
+		if !poll.Until(t.Context(), patience, func() bool { return differs(w, want) == nil }) {
 			t.Errorf("%s: %v", w.agent, differs(w, want))
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 	"github.com/freshwatch/freshwatch/transport"
 )
 
@@ -98,7 +99,7 @@ func (p *pod) exits() []time.Time {
 // awaitExit waits for it.
 func (p *pod) awaitExit(t *testing.T, limit time.Duration) time.Time {
 	t.Helper()
-	if !waitFor(t.Context(), limit, func() bool { return len(p.exits()) > 0 }) {
+	if !poll.Until(t.Context(), limit, func() bool { return len(p.exits()) > 0 }) {
 		t.Fatalf("no exit within %v; the answers:\n%v", limit, p.told())
 	}
 	return p.exits()[0]

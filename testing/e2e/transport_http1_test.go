@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/freshwatch/freshwatch/testing/faultproxy"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 	"github.com/freshwatch/freshwatch/transport"
 )
 
@@ -38,7 +39,7 @@ func TestTransportHTTP1(t *testing.T) {
 			return w.back.Blackhole(faultproxy.Blackhole{Existing: true})
 		},
 	}
-	p := sharedPlane.get(t)
+	p := sharedPlane.Get(t)
 	k := custom("OneDotOne")
 	for protocol, by := range protocols {
 		for name, fault := range faults {
@@ -59,7 +60,7 @@ func TestTransportHTTP1(t *testing.T) {
 					t.Errorf("%v: %d hits, want the wrapped client and the stock one", inj, inj.Hits())
 				}
 				begin := e.make(t)
-				if !waitFor(t.Context(), patience, wrapped.showsAll) {
+				if !poll.Until(t.Context(), patience, wrapped.showsAll) {
 					t.Fatalf("the edit is not there after %v:\n%v", time.Since(begin), w.told(twinAgent))
 				}
 				took := wrapped.latest(begin)

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/freshwatch/freshwatch/testing/faultproxy"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 	"github.com/freshwatch/freshwatch/transport"
 )
 
@@ -23,7 +24,7 @@ func TestTransportFailsListThatHangs(t *testing.T) {
 	hanging := tw.api.Inject(tw.match("list"), faultproxy.HangList{})
 	begin := time.Now()
 	tw.start(t, withoutWatchList)
-	if !waitFor(t.Context(), 3*limit+patience, func() bool { return len(tw.wrapped.errors()) >= 3 }) {
+	if !poll.Until(t.Context(), 3*limit+patience, func() bool { return len(tw.wrapped.errors()) >= 3 }) {
 		t.Fatalf("the wrapped informer has failed %d times in %v:\n%v", len(tw.wrapped.errors()), time.Since(begin), tw.wrapped.requests(""))
 	}
 	for i, err := range tw.wrapped.errors() {
@@ -44,7 +45,7 @@ func TestTransportFailsListThatHangs(t *testing.T) {
 
 	lifted := time.Now()
 	hanging.Lift()
-	if !waitFor(t.Context(), patience, func() bool { return tw.wrapped.HasSynced() && tw.stock.HasSynced() }) {
+	if !poll.Until(t.Context(), patience, func() bool { return tw.wrapped.HasSynced() && tw.stock.HasSynced() }) {
 		t.Fatalf("not synced %v after the fault: %v", patience, tw.wrapped.errors())
 	}
 	tw.checkSame(t)
@@ -71,7 +72,7 @@ func TestTransportFailsListThatStops(t *testing.T) {
 			_, err := client.List(t.Context(), metav1.ListOptions{ResourceVersion: "0"})
 			failed <- err
 		}()
-		if !waitFor(t.Context(), patience, func() bool { return passed(line) > size/4 }) {
+		if !poll.Until(t.Context(), patience, func() bool { return passed(line) > size/4 }) {
 			t.Fatalf("%s: the list does not come", w.agent)
 		}
 		line.Blackhole(faultproxy.Blackhole{})
@@ -103,7 +104,7 @@ func TestTransportFailsListThatStops(t *testing.T) {
 // that it takes longer than any deadline, though it always moves.
 func TestTransportLetsSlowFillingsFinish(t *testing.T) {
 	realServerTest(t)
-	p := sharedPlane.get(t)
+	p := sharedPlane.Get(t)
 	ns, n := p.namespace(t, "twins"), manyObjects(t)
 	p.fill(t, ns, 0, n)
 	t.Run("list", func(t *testing.T) {
@@ -167,7 +168,7 @@ func fillByWatch(t *testing.T, tw *twins, n int) {
 	if took := synced[tw.wrapped].Sub(begin); took < bound+5*time.Second {
 		t.Errorf("the initial events took %v, want about %v: the line was not slow", took, takes)
 	}
-	if !waitFor(t.Context(), patience, func() bool { return ends(t, tw.transport)["watch"]["renewed"] == 1 }) {
+	if !poll.Until(t.Context(), patience, func() bool { return ends(t, tw.transport)["watch"]["renewed"] == 1 }) {
 		t.Errorf("the stream was not renewed once it was quiet: %v", ends(t, tw.transport))
 	}
 	tw.wrapped.await(t, after, tw.edit(t, after), patience)
@@ -197,7 +198,7 @@ func checkWhole(t *testing.T, tw *twins, verb string, n int) {
 func awaitSync(t *testing.T, tw *twins, limit time.Duration) map[*twin]time.Time {
 	t.Helper()
 	synced := map[*twin]time.Time{}
-	if !waitFor(t.Context(), limit, func() bool {
+	if !poll.Until(t.Context(), limit, func() bool {
 		for _, w := range tw.both() {
 			if synced[w].IsZero() && w.HasSynced() {
 				synced[w] = time.Now()

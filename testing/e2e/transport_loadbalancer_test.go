@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/freshwatch/freshwatch/testing/faultproxy"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 	"github.com/freshwatch/freshwatch/transport"
 )
 
@@ -88,7 +89,7 @@ const atOnce = 5 * time.Second
 
 func (b balancer) run(t *testing.T) {
 	const spells, perSpell, apart = 2, 4, 3 * time.Second
-	p := sharedPlane.get(t)
+	p := sharedPlane.Get(t)
 	w := newWay(t, p, wayOptions{})
 	// On a kind that nobody reads no bookmark may come for ten minutes. Where one
 	// does, it keeps the flow, by luck.
@@ -107,14 +108,14 @@ func (b balancer) run(t *testing.T) {
 
 	var after []int // the edits that come first after a quiet spell
 	for range spells {
-		waitFor(t.Context(), b.quiet, func() bool { return false })
+		poll.Until(t.Context(), b.quiet, func() bool { return false })
 		after = append(after, e.last()+1)
 		for range perSpell {
 			e.make(t)
-			waitFor(t.Context(), apart, func() bool { return false })
+			poll.Until(t.Context(), apart, func() bool { return false })
 		}
 		if len(b.within) > 0 {
-			waitFor(t.Context(), patience, stock.showsAll) // the next spell is quiet for it, too
+			poll.Until(t.Context(), patience, stock.showsAll) // the next spell is quiet for it, too
 		}
 	}
 	if len(b.within) == 0 {

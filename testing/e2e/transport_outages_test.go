@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/freshwatch/freshwatch/testing/faultproxy"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 	"github.com/freshwatch/freshwatch/transport"
 )
 
@@ -27,7 +28,7 @@ func TestTransportBearsRefusedConnections(t *testing.T) {
 	accept := refuseNew(t, tw.tcp)
 	tw.tcp.Reset()
 	fault := tw.edit(t, after)
-	waitFor(t.Context(), away, func() bool { return false })
+	poll.Until(t.Context(), away, func() bool { return false })
 	for _, w := range tw.both() {
 		w.checkBlind(t, after)
 	}
@@ -60,7 +61,7 @@ func TestTransportTellsTLSErrors(t *testing.T) {
 		w.config.TLSClientConfig = rest.TLSClientConfig{CAData: stranger.CA()}
 	}
 	tw.start(t, nil)
-	if !waitFor(t.Context(), patience, func() bool { return len(tw.wrapped.errors()) >= 2 && len(tw.stock.errors()) >= 2 }) {
+	if !poll.Until(t.Context(), patience, func() bool { return len(tw.wrapped.errors()) >= 2 && len(tw.stock.errors()) >= 2 }) {
 		t.Fatalf("the informers have failed with %v and %v, want each twice", tw.wrapped.errors(), tw.stock.errors())
 	}
 	for i, err := range tw.wrapped.errors()[:2] {

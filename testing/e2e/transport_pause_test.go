@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/freshwatch/freshwatch/testing/faultproxy"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 	"github.com/freshwatch/freshwatch/transport"
 )
 
@@ -38,7 +39,7 @@ func TestTransportGivesStreamsTheirTimeAfterPause(t *testing.T) {
 		Kind: tw.kind.name, Namespace: tw.ns, Object: edited, Twins: &twinsJob{IdleTimeout: idle, Other: other.name},
 	})
 	live := faultproxy.Match{Verb: "watch", Resource: other.resource(), Namespace: tw.ns}
-	if !waitFor(t.Context(), patience, func() bool {
+	if !poll.Until(t.Context(), patience, func() bool {
 		return h.twinSees(twinAgent, before) && h.twinSees(stockAgent, before) &&
 			len(tw.wrapped.requests("watch")) == 1 && len(tw.stock.requests("watch")) == 1 && len(tw.api.Requests(live)) == 1
 	}) {
@@ -62,7 +63,7 @@ func TestTransportGivesStreamsTheirTimeAfterPause(t *testing.T) {
 	continued := time.Now()
 	had := stopped.Sub(tw.wrapped.requests("watch")[0].Start) // so long it has waited already, at most
 	h.signal(t, syscall.SIGCONT)
-	seen := waitFor(t.Context(), idle+late, func() bool {
+	seen := poll.Until(t.Context(), idle+late, func() bool {
 		touch(time.Now().String())
 		_, ended := h.ended()
 		return h.twinSees(twinAgent, after) && ended != nil

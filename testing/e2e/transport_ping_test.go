@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 	"github.com/freshwatch/freshwatch/transport"
 )
 
@@ -40,7 +41,7 @@ func TestTransportPingsPerConfig(t *testing.T) {
 		{"stock", nil, 30 * time.Second, 2},
 	}
 
-	p := sharedPlane.get(t)
+	p := sharedPlane.Get(t)
 	e := newEdits(t, p, custom("Pinged"), p.namespace(t, word(t.Name())), edited)
 	wires := make([]*wire, len(clients))
 	sides := make([]*side, len(clients))
@@ -64,7 +65,7 @@ func TestTransportPingsPerConfig(t *testing.T) {
 		}
 		return true
 	}
-	if !waitFor(t.Context(), patience, enough) {
+	if !poll.Until(t.Context(), patience, enough) {
 		t.Errorf("not enough PINGs within %v", patience)
 	}
 	flow(t, sides...) // over the same connections

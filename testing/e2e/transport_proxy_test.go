@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/freshwatch/freshwatch/testing/faultproxy"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 	"github.com/freshwatch/freshwatch/transport"
 )
 
@@ -31,7 +32,7 @@ const (
 // have: a new watch works. Three bounds of the transport find the old one dead.
 func TestTransportDeadUpstream(t *testing.T) {
 	realServerTest(t)
-	p := sharedPlane.get(t)
+	p := sharedPlane.Get(t)
 	w := newWay(t, p, wayOptions{toServer1: true})
 	e := newEdits(t, p, custom("Upstream"), p.namespace(t, word(t.Name())), edited)
 	clients := []struct {
@@ -71,7 +72,7 @@ func TestTransportDeadUpstream(t *testing.T) {
 	}
 	figures := map[string]float64{}
 	for i, c := range clients {
-		if !waitFor(t.Context(), patience, sides[i].showsAll) {
+		if !poll.Until(t.Context(), patience, sides[i].showsAll) {
 			t.Errorf("%s does not show the edit after %v:\n%v", c.agent, time.Since(fault), w.told(c.agent))
 			continue
 		}
@@ -94,7 +95,7 @@ func TestTransportDeadUpstream(t *testing.T) {
 // checkStaysBlind gives a stock client much longer.
 func checkStaysBlind(t *testing.T, w *way, stock *side) {
 	t.Helper()
-	if waitFor(t.Context(), muchLonger, stock.showsAny) {
+	if poll.Until(t.Context(), muchLonger, stock.showsAny) {
 		t.Errorf("the stock informer has seen the edit: there was no fault; requests:\n%v", w.told(stock.agent))
 	}
 }
@@ -107,7 +108,7 @@ func checkStaysBlind(t *testing.T, w *way, stock *side) {
 func TestTransportDeadSharedUpstream(t *testing.T) {
 	realServerTest(t)
 	const headers = 5 * time.Second
-	p := sharedPlane.get(t)
+	p := sharedPlane.Get(t)
 	w := newWay(t, p, wayOptions{})
 	e := newEdits(t, p, custom("SharedUpstream"), p.namespace(t, word(t.Name())), edited)
 	wrapped := wrappedSide(t, w.config(), twinAgent, transport.Options{IdleTimeout: shortIdle, HeaderTimeout: headers})
@@ -121,7 +122,7 @@ func TestTransportDeadSharedUpstream(t *testing.T) {
 	ended := func(reason string, n int) func() bool {
 		return func() bool { return ends(t, wrapped.guard)["watch"][reason] >= float64(n) }
 	}
-	if !waitFor(t.Context(), shortIdle+starved, ended("idle", 1)) {
+	if !poll.Until(t.Context(), shortIdle+starved, ended("idle", 1)) {
 		t.Errorf("the dead stream was not ended within %v: %v", time.Since(fault), ends(t, wrapped.guard))
 	}
 	idleAfter := time.Since(fault)
@@ -134,12 +135,12 @@ func TestTransportDeadSharedUpstream(t *testing.T) {
 	// Between two of the attempts. One that is under way when the proxy learns of the
 	// dead connection is answered with 502, after which reflectors list.
 	tries := int(ends(t, wrapped.guard)["watch"]["headers"])
-	if !waitFor(t.Context(), 2*headers+starved, ended("headers", max(2, tries+1))) {
+	if !poll.Until(t.Context(), 2*headers+starved, ended("headers", max(2, tries+1))) {
 		t.Errorf("the watch was not sent again and again within %v: %v", time.Since(fault), ends(t, wrapped.guard))
 	}
 	w.back.Reset() // the proxy learns that its connection is dead
 	mended := time.Now()
-	if !waitFor(t.Context(), patience, wrapped.showsAll) {
+	if !poll.Until(t.Context(), patience, wrapped.showsAll) {
 		t.Fatalf("the edit is not there %v after the proxy was mended:\n%v", time.Since(mended), w.told(twinAgent))
 	}
 	took := wrapped.latest(mended)
@@ -149,7 +150,7 @@ func TestTransportDeadSharedUpstream(t *testing.T) {
 	if err := list(t, stockSide(t, w.config(), "e2e-latecomer"), e, patience); err != nil {
 		t.Errorf("a new client gets no answer after the proxy was mended: %v", err)
 	}
-	if !waitFor(t.Context(), patience, stock.showsAll) {
+	if !poll.Until(t.Context(), patience, stock.showsAll) {
 		t.Errorf("the stock informer did not see the edit after the proxy was mended")
 	}
 	if got := w.bill(twinAgent, fault); got.lists != 0 && got.refused == 0 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/freshwatch/freshwatch/testing/controlplane"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 	"github.com/freshwatch/freshwatch/transport"
 )
 
@@ -35,7 +36,7 @@ func TestTransportBearsRestartOfServer(t *testing.T) {
 	moment := tw.edit(t, after)
 	figures := map[string]float64{}
 	for _, w := range tw.both() {
-		if !waitFor(t.Context(), patience, func() bool { return w.sees(after) }) {
+		if !poll.Until(t.Context(), patience, func() bool { return w.sees(after) }) {
 			t.Errorf("%s does not see the edit %v after the restart", w.agent, patience)
 		}
 		figures["seen_s_"+w.agent] = seconds(time.Since(moment))

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/freshwatch/freshwatch/testing/faultproxy"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 	"github.com/freshwatch/freshwatch/transport"
 )
 
@@ -46,7 +47,7 @@ func TestTransportEndsSilentWatchBesideLiveOnes(t *testing.T) {
 	if lost := figure(t, tw.transport, "freshwatch_transport_pings_lost_total"); lost != 0 {
 		t.Errorf("%v connections were given up, want none", lost)
 	}
-	waitFor(t.Context(), longer, func() bool { return false })
+	poll.Until(t.Context(), longer, func() bool { return false })
 	tw.stock.checkBlind(t, after)
 	results.figures(t, map[string]float64{"seen_s": seconds(seen), "stock_blind_s": seconds(time.Since(fault))})
 }
@@ -102,7 +103,7 @@ func TestTransportLeavesSlowReadersAlone(t *testing.T) {
 	for i := range edits {
 		tw.edit(t, fmt.Sprint(i))
 	}
-	waitFor(t.Context(), 3*idle, func() bool { return false }) // nobody reads
+	poll.Until(t.Context(), 3*idle, func() bool { return false }) // nobody reads
 
 	for w, stream := range streams {
 		for i := range edits {

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/freshwatch/freshwatch/testing/faultproxy"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 	"github.com/freshwatch/freshwatch/transport"
 )
 
@@ -30,7 +31,7 @@ func TestTransportEndsStreamsOfFactory(t *testing.T) {
 	if silent.Hits() != 2 {
 		t.Errorf("silenced %d streams, want 2", silent.Hits())
 	}
-	waitFor(t.Context(), longer, func() bool { return false })
+	poll.Until(t.Context(), longer, func() bool { return false })
 	if colorIn(wrapped) == after {
 		t.Fatal("the wrapped informer sees the edit: there was no fault")
 	}
@@ -38,7 +39,7 @@ func TestTransportEndsStreamsOfFactory(t *testing.T) {
 	if n := tw.transport.EndStreams(tw.kind.gvr()); n != 1 {
 		t.Errorf("EndStreams has ended %d watches, want 1", n)
 	}
-	if !waitFor(t.Context(), late, func() bool { return colorIn(wrapped) == after }) {
+	if !poll.Until(t.Context(), late, func() bool { return colorIn(wrapped) == after }) {
 		t.Fatalf("the edit is not seen %v after EndStreams:\n%v", late, tw.wrapped.requests(""))
 	}
 	seen := time.Since(cure)

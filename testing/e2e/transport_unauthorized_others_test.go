@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/freshwatch/freshwatch/testing/faultproxy"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 	"github.com/freshwatch/freshwatch/transport"
 )
 
@@ -21,10 +22,10 @@ import (
 // TestTransportStaysWhenForbidden has a ServiceAccount that may do nothing.
 func TestTransportStaysWhenForbidden(t *testing.T) {
 	realServerTest(t)
-	a := newAccount(t, sharedPlane.get(t), false)
+	a := newAccount(t, sharedPlane.Get(t), false)
 	p := startPod(t, a.config(t), a.ns, &transport.ExitOptions{Immediate: true}, a.path)
 	p.await(t, http.StatusForbidden, patience)
-	waitFor(t.Context(), shortAfter, func() bool { return false })
+	poll.Until(t.Context(), shortAfter, func() bool { return false })
 	p.checkStays(t)
 	if told := p.told(); told.count(http.StatusForbidden) != len(told) || p.HasSynced() {
 		t.Errorf("answered with other than 403:\n%v", told)
@@ -48,7 +49,7 @@ func TestTransportStaysForOthers401s(t *testing.T) {
 			cfg.BearerToken = "somebody-elses"
 		},
 		"another dead ServiceAccount": func(t *testing.T, _ *account, _ *faultproxy.API, cfg *rest.Config) {
-			dead := newAccount(t, sharedPlane.get(t), true)
+			dead := newAccount(t, sharedPlane.Get(t), true)
 			cfg.BearerToken = dead.tokenUntil(t, time.Now().Add(-time.Hour))
 		},
 		// The API server would answer an anonymous request with 403, unless it is told
@@ -65,7 +66,7 @@ func TestTransportStaysForOthers401s(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := newAccount(t, sharedPlane.get(t), true)
+			a := newAccount(t, sharedPlane.Get(t), true)
 			api := startAPI(t, a.plane)
 			p := newPod(t, api.Config(a.config(t)), &transport.ExitOptions{Immediate: true})
 			copied := rest.CopyConfig(p.cfg)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/freshwatch/freshwatch/testing/faultproxy"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 	"github.com/freshwatch/freshwatch/transport"
 )
 
@@ -20,7 +21,7 @@ import (
 // a kubelet that writes the next one late.
 func TestTransportStaysWhenTokenFileIsRotatedLate(t *testing.T) {
 	realServerTest(t)
-	a := newAccount(t, sharedPlane.get(t), true)
+	a := newAccount(t, sharedPlane.Get(t), true)
 	for name, delay := range map[string]time.Duration{"30s": 30 * time.Second, "85s": 85 * time.Second} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -73,7 +74,7 @@ func (p *pod) checkWaited(t *testing.T, least time.Duration) {
 // client when it cannot be reached, and an OIDC provider whose keys have changed.
 func TestTransportStaysWhen401sPass(t *testing.T) {
 	realServerTest(t)
-	a := newAccount(t, sharedPlane.get(t), true)
+	a := newAccount(t, sharedPlane.Get(t), true)
 	other := "/api/v1/namespaces/" + a.ns + "/configmaps/other"
 	for name, tt := range map[string]struct {
 		match faultproxy.Match
@@ -99,7 +100,7 @@ func TestTransportStaysWhen401sPass(t *testing.T) {
 			sleepUntil(t.Context(), begin.Add(tt.lasts))
 			refusal.Lift()
 			patient.await(t, http.StatusOK, patience)
-			waitFor(t.Context(), 3*askEvery, func() bool { return false })
+			poll.Until(t.Context(), 3*askEvery, func() bool { return false })
 			checkHasty(t, hasty)
 			patient.checkWaited(t, tt.lasts/2)
 			told := patient.told().since(begin)
@@ -116,7 +117,7 @@ func TestTransportStaysWhen401sPass(t *testing.T) {
 // before it does not.)
 func TestTransportStaysWhenOneAPIServerRefuses(t *testing.T) {
 	realServerTest(t)
-	a := newAccount(t, sharedPlane.get(t), true)
+	a := newAccount(t, sharedPlane.Get(t), true)
 	for name, tt := range map[string]struct {
 		misses    int // new connections that lead there again
 		protocols []string
@@ -170,7 +171,7 @@ func TestTransportStaysWhenOneAPIServerRefuses(t *testing.T) {
 func TestTransportStaysWhenAnAggregatedAPIRefuses(t *testing.T) {
 	realServerTest(t)
 	const behind = "/apis/metrics.k8s.io/v1beta1/nodes"
-	a := newAccount(t, sharedPlane.get(t), true)
+	a := newAccount(t, sharedPlane.Get(t), true)
 	for name, tt := range map[string]struct {
 		refused faultproxy.Match
 		dead    bool
@@ -187,7 +188,7 @@ func TestTransportStaysWhenAnAggregatedAPIRefuses(t *testing.T) {
 			asked := func() []faultproxy.Request {
 				return api.Requests(faultproxy.Match{Verb: "get", Path: "/api", UserAgent: "Go-http-client"})
 			}
-			if !waitFor(t.Context(), shortAfter+patience, func() bool { return len(asked()) > 0 }) {
+			if !poll.Until(t.Context(), shortAfter+patience, func() bool { return len(asked()) > 0 }) {
 				t.Fatalf("the API server was not asked:\n%v", p.told())
 			}
 			if tt.dead {
@@ -195,10 +196,10 @@ func TestTransportStaysWhenAnAggregatedAPIRefuses(t *testing.T) {
 				checkExit(t, p.told(), exit, shortAfter)
 				return
 			}
-			if !waitFor(t.Context(), shortAfter+patience, func() bool { return len(asked()) > 1 }) {
+			if !poll.Until(t.Context(), shortAfter+patience, func() bool { return len(asked()) > 1 }) {
 				t.Fatalf("the API server was not asked again:\n%v", p.told())
 			}
-			waitFor(t.Context(), 3*askEvery, func() bool { return false })
+			poll.Until(t.Context(), 3*askEvery, func() bool { return false })
 			p.checkStays(t)
 			if own, _ := p.counted(t); own < 2*float64(shortAfter/askEvery) {
 				t.Errorf("counted %v answers of 401, want at least %d", own, 2*shortAfter/askEvery)

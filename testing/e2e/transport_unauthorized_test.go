@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 	"github.com/freshwatch/freshwatch/transport"
 )
 
@@ -82,7 +83,7 @@ type incident struct {
 
 func newIncident(t *testing.T, s podSpec) *incident {
 	t.Helper()
-	i := &incident{account: newAccount(t, sharedPlane.get(t), true), terminationLog: filepath.Join(t.TempDir(), "termination-log")}
+	i := &incident{account: newAccount(t, sharedPlane.Get(t), true), terminationLog: filepath.Join(t.TempDir(), "termination-log")}
 	cfg, _ := i.account.inCluster(t, i.account.config(t).BearerToken)
 	s.Exit.TerminationLog = i.terminationLog
 	i.wrapped = startPodProcess(t, cfg, i.account, s)
@@ -116,7 +117,7 @@ func (i *incident) checkTold(t *testing.T, want ...string) {
 // anything but 401 for some time after a moment.
 func checkRefusedForEver(t *testing.T, p *podProcess, since time.Time) {
 	t.Helper()
-	waitFor(t.Context(), shortAfter, p.hasEnded)
+	poll.Until(t.Context(), shortAfter, p.hasEnded)
 	told := p.told().since(since)
 	if p.hasEnded() || len(told) < int(shortAfter/askEvery/2) || len(told) != told.count(http.StatusUnauthorized) {
 		t.Errorf("the stock process has ended: %t, with %v; its answers since %s, want nothing but 401:\n%v",
@@ -128,7 +129,7 @@ func checkRefusedForEver(t *testing.T, p *podProcess, since time.Time) {
 // and nobody renews it.
 func TestTransportExitsOnExpiredToken(t *testing.T) {
 	realServerTest(t)
-	a := newAccount(t, sharedPlane.get(t), true)
+	a := newAccount(t, sharedPlane.Get(t), true)
 	for name, inFile := range map[string]bool{"file": true, "config": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

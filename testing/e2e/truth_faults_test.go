@@ -15,6 +15,7 @@ import (
 
 	"github.com/freshwatch/freshwatch/testing/controlplane"
 	"github.com/freshwatch/freshwatch/testing/faultproxy"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 )
 
 // target is whom a fault hits: one kind, at one operator or at the datastore.
@@ -82,10 +83,10 @@ func calamities() []calamity {
 			g.front.Reset()
 			return accept
 		}},
-		{name: "watch cache frozen", strike: func(_ *testing.T, g target) func() { return g.plane.etcd.FreezeWatches(g.kind.etcdPrefix()).Lift }},
-		{name: "watch cache held", strike: func(_ *testing.T, g target) func() { return g.plane.etcd.HoldWatches(g.kind.etcdPrefix()).Lift }},
+		{name: "watch cache frozen", strike: func(_ *testing.T, g target) func() { return g.plane.Etcd.FreezeWatches(g.kind.etcdPrefix()).Lift }},
+		{name: "watch cache held", strike: func(_ *testing.T, g target) func() { return g.plane.Etcd.HoldWatches(g.kind.etcdPrefix()).Lift }},
 		{name: "watch cache late", strike: func(_ *testing.T, g target) func() {
-			return g.plane.etcd.Delay(g.kind.etcdPrefix(), g.upTo(4*time.Second)).Lift
+			return g.plane.Etcd.Delay(g.kind.etcdPrefix(), g.upTo(4*time.Second)).Lift
 		}},
 		{name: "datastore paused", atMost: 5 * time.Second, strike: pause(controlplane.Etcd)},
 		{name: "API server paused", atMost: 5 * time.Second, strike: pause(controlplane.APIServer)},
@@ -174,7 +175,7 @@ func certain(stage *truthStage, random *rand.Rand) target {
 // before.
 func (s storm) deal(ctx context.Context, t *testing.T, g target, forProof time.Duration, c calamity, log *faultLog) {
 	had := g.proofs(g.kind)
-	waitFor(ctx, forProof, func() bool { return g.proofs(g.kind) > had })
+	poll.Until(ctx, forProof, func() bool { return g.proofs(g.kind) > had })
 	longest := s.longest
 	if c.atMost > 0 {
 		longest = min(longest, c.atMost)

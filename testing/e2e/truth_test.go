@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 )
 
 // truthSeed is the environment variable with the seed of an earlier run, so that
@@ -38,12 +40,12 @@ func (s storm) test(t *testing.T, recovery time.Duration) {
 	}
 	t.Logf("%s=%d", truthSeed, seed)
 	stage := newTruthStage(t, seed)
-	if !waitFor(t.Context(), patience, func() bool { return stage.healthySince(time.Time{}) }) {
+	if !poll.Until(t.Context(), patience, func() bool { return stage.healthySince(time.Time{}) }) {
 		t.Fatalf("not proven fresh within %v: %v", patience, stage.operators[0].monitor.Status())
 	}
 	faults := s.rage(t, stage, seed)
 	calm := time.Now()
-	if !waitFor(t.Context(), recovery, func() bool { return stage.healthySince(calm) }) {
+	if !poll.Until(t.Context(), recovery, func() bool { return stage.healthySince(calm) }) {
 		t.Errorf("not fresh again within %v of the last fault:\n%v\n%v", recovery, stage.operators[0].monitor.Status(), stage.operators[1].monitor.Status())
 	}
 	recovered := time.Since(calm)

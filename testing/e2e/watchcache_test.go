@@ -18,7 +18,7 @@ import (
 // watch cache is afterwards, though nothing of the kind was written.
 func TestConsistentListsMoveTheWatchCache(t *testing.T) {
 	realServerTest(t)
-	p := sharedPlane.get(t)
+	p := sharedPlane.Get(t)
 	still := custom("Still")
 	p.serve(t, still)
 	ns := p.namespace(t, "still")

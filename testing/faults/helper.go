@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/freshwatch/freshwatch/testing/controlplane"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 )
 
 // helperJob is the environment variable that makes this program the informers of a
@@ -66,7 +67,7 @@ func playHelper(text string, stdin io.Reader, stdout io.Writer) error {
 // report writes what is new until ctx ends or nobody reads it.
 func (t *twins) report(ctx context.Context, to io.Writer) {
 	var told string
-	await(ctx, 24*time.Hour, func() bool {
+	poll.Until(ctx, 24*time.Hour, func() bool {
 		line, err := json.Marshal(t.snapshot())
 		if err != nil || string(line) == told {
 			return err != nil

@@ -23,6 +23,7 @@ import (
 
 	"github.com/freshwatch/freshwatch/testing/controlplane"
 	"github.com/freshwatch/freshwatch/testing/faultproxy"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 )
 
 // patience bounds what a real server does at once on an idle machine.
@@ -150,7 +151,7 @@ func (p *plane) serve(ctx context.Context, k kind) error {
 			_, err = client.Resource(k.read()).List(ctx, metav1.ListOptions{Limit: 1})
 			return err == nil
 		}
-		if !await(ctx, patience, served) {
+		if !poll.Until(ctx, patience, served) {
 			return fmt.Errorf("%s is not served within %v: %w", k.resource(), patience, err)
 		}
 	}
@@ -180,7 +181,7 @@ func (p *plane) paint(ctx context.Context, k kind, namespace, name, color string
 		_, err = p.dynamic.Resource(k.stored()).Namespace(namespace).Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{})
 		return err == nil
 	}
-	if !await(ctx, patience, done) {
+	if !poll.Until(ctx, patience, done) {
 		return fmt.Errorf("editing %s %s: %w", k.resource(), name, err)
 	}
 	return nil
@@ -201,22 +202,4 @@ func (p *plane) permit(ctx context.Context, user string, k kind, namespace strin
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
 	}, metav1.UpdateOptions{})
 	return err
-}
-
-// await asks cond every 100 ms until it holds, and tells whether it did in time.
-func await(ctx context.Context, limit time.Duration, cond func() bool) bool {
-	timeout := time.NewTimer(limit)
-	defer timeout.Stop()
-	ticker := time.NewTicker(100 * time.Millisecond)
-	defer ticker.Stop()
-	for !cond() {
-		select {
-		case <-ticker.C:
-		case <-timeout.C:
-			return cond()
-		case <-ctx.Done():
-			return false
-		}
-	}
-	return true
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/freshwatch/freshwatch/freshness"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 )
 
 // play is a row under way.
@@ -95,7 +96,7 @@ func (p *play) warmUp(ctx context.Context) error {
 		p.last = p.cast.snapshot()
 		return p.last.Synced && p.last.proven(max(p.row.proofs, 1)) && p.last.Guarded == before && p.last.Stock == before
 	}
-	if !await(ctx, patience, ready) {
+	if !poll.Until(ctx, patience, ready) {
 		return errors.Join(context.Cause(ctx), fmt.Errorf("the informers are not ready within %v: %+v", patience, p.last.Informers))
 	}
 	return nil
@@ -158,7 +159,7 @@ func (p *play) edit(ctx context.Context) error {
 
 // follow looks until cond holds, at most for limit, and notes what is seen first.
 func (p *play) follow(ctx context.Context, limit time.Duration, cond func() bool) {
-	await(ctx, limit, func() bool {
+	poll.Until(ctx, limit, func() bool {
 		p.look()
 		return cond()
 	})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/freshwatch/freshwatch/freshness"
 	"github.com/freshwatch/freshwatch/testing/faultproxy"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 )
 
 // long is how long the controls are looked at that are about silence.
@@ -165,7 +166,7 @@ func restartServers(ctx context.Context, s *scene) (mend, error) {
 		if err := s.Restart(ctx, server.name); err != nil {
 			return nil, err
 		}
-		await(ctx, 10*time.Second, func() bool { return false })
+		poll.Until(ctx, 10*time.Second, func() bool { return false })
 	}
 	return func(context.Context) error { return nil }, nil
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/freshwatch/freshwatch/freshness"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 )
 
 // kindRows are about one kind: how it is served, to whom, and what its objects hold.
@@ -121,7 +122,7 @@ func deleteKind(ctx context.Context, s *scene) (mend, error) {
 		_, err := crd.Get(ctx, name, metav1.GetOptions{})
 		return apierrors.IsNotFound(err)
 	}
-	if !await(ctx, patience, gone) {
+	if !poll.Until(ctx, patience, gone) {
 		return nil, fmt.Errorf("%s is still there after %v", name, patience)
 	}
 	return func(ctx context.Context) error {
@@ -135,7 +136,7 @@ func deleteKind(ctx context.Context, s *scene) (mend, error) {
 // awaitRefusal waits until the API server knows that the informers' rights are gone.
 func (s *scene) awaitRefusal(ctx context.Context) error {
 	refused := func() bool { return apierrors.IsForbidden(s.tryList(ctx, s.servers[0])) }
-	if !await(ctx, patience, refused) {
+	if !poll.Until(ctx, patience, refused) {
 		return fmt.Errorf("the informers' user may still list after %v", patience)
 	}
 	return nil

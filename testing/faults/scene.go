@@ -15,6 +15,7 @@ import (
 
 	"github.com/freshwatch/freshwatch/testing/controlplane"
 	"github.com/freshwatch/freshwatch/testing/faultproxy"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 )
 
 // The clients of a row, by user agent. What the guard asks for by itself counts as
@@ -85,7 +86,7 @@ func (s *scene) awaitPermission(ctx context.Context) error {
 			err = s.tryList(ctx, server)
 			return err == nil
 		}
-		if !await(ctx, patience, permitted) {
+		if !poll.Until(ctx, patience, permitted) {
 			return fmt.Errorf("the informers' user may not list within %v: %w", patience, err)
 		}
 	}

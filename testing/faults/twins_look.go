@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/freshwatch/freshwatch/freshness"
+	"github.com/freshwatch/freshwatch/testing/internal/poll"
 )
 
 // What is to be seen of the twins.
@@ -23,7 +24,7 @@ func (t *twins) note(e freshness.Event) {
 
 // watchOver does what a kubelet does, and writes down what the guard says.
 func (t *twins) watchOver(ctx context.Context) {
-	await(ctx, 24*time.Hour, func() bool {
+	poll.Until(ctx, 24*time.Hour, func() bool {
 		err, status := t.monitor.Check(nil), t.monitor.Status()
 		t.mu.Lock()
 		defer t.mu.Unlock()
