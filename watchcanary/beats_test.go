@@ -11,6 +11,8 @@ import (
 
 func at(s int) time.Time { return epoch.Add(time.Duration(s) * time.Second) }
 
+var epoch = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
 func TestBeats(t *testing.T) {
 	var b beats
 	if b.age(at(0)) != 0 {

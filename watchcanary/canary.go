@@ -24,6 +24,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/freshwatch/freshwatch/freshness"
+	"github.com/freshwatch/freshwatch/internal/restartlease"
 )
 
 // Source is what a canary takes its client from, so that it shares the connection with
@@ -237,7 +238,7 @@ func (c *Canary) listWatch() cache.ListerWatcher {
 
 // write writes the Lease, and asks for this process's rights where there is doubt. It
 // does not wait longer than it has time, even where the client does.
-func (c *Canary) write(ctx context.Context, r *run, b beat, edit func(restarts) restarts, results chan<- written) {
+func (c *Canary) write(ctx context.Context, r *run, b beat, edit func(restartlease.Restarts) restartlease.Restarts, results chan<- written) {
 	writing, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
 	type outcome struct {
@@ -248,7 +249,7 @@ func (c *Canary) write(ctx context.Context, r *run, b beat, edit func(restarts) 
 	w := r.writer
 	go func() { // left behind if the client does not look at its context
 		if b.review {
-			missing, err := missingRights(writing, c.client.AuthorizationV1().SelfSubjectAccessReviews(), c.opts.Namespace, c.opts.Name)
+			missing, err := restartlease.Missing(writing, c.client.AuthorizationV1().SelfSubjectAccessReviews(), c.opts.Namespace, c.opts.Name, rules(c.opts.Name))
 			c.note(r, missing, err)
 		}
 		out := w.write(writing, b, edit)
@@ -275,7 +276,7 @@ func (c *Canary) write(ctx context.Context, r *run, b beat, edit func(restarts) 
 // informer is the name of the canary's own.
 func (c *Canary) informer() freshness.Informer {
 	v := coordinationv1.SchemeGroupVersion
-	return freshness.Informer{Group: v.Group, Version: v.Version, Resource: leases, Namespace: c.opts.Namespace}
+	return freshness.Informer{Group: v.Group, Version: v.Version, Resource: restartlease.Resource, Namespace: c.opts.Namespace}
 }
 
 // jittered is a little less than an Interval, so that no two replicas and no two

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -16,6 +15,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/freshwatch/freshwatch/freshness"
+	"github.com/freshwatch/freshwatch/internal/restartlease"
 )
 
 const (
@@ -146,7 +146,7 @@ func (o Options) withDefaults() (Options, error) {
 		bad("Name is %q, but must be an object's name: %s", o.Name, text[0])
 	}
 	var err error
-	if o.Namespace, err = namespaceOr(o.Namespace, serviceAccountNamespace); err != nil {
+	if o.Namespace, err = restartlease.Namespace("watchcanary: Options.Namespace", o.Namespace, restartlease.NamespaceFile); err != nil {
 		errs = append(errs, err)
 	} else if text := validation.IsDNS1123Label(o.Namespace); len(text) > 0 {
 		bad("Namespace is %q, but must be a namespace's name: %s", o.Namespace, text[0])
@@ -154,8 +154,8 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Identity == "" {
 		o.Identity = newIdentity()
 	}
-	if n := o.Budget.Restarts; n < 1 || n > rememberedAtMost {
-		bad("Budget.Restarts is %d, but must be at least 1 and at most %d (leave Check out of the liveness probe to have none)", n, rememberedAtMost)
+	if n := o.Budget.Restarts; n < 1 || n > restartlease.RememberedAtMost {
+		bad("Budget.Restarts is %d, but must be at least 1 and at most %d (leave Check out of the liveness probe to have none)", n, restartlease.RememberedAtMost)
 	}
 	const day = 24 * time.Hour
 	for _, c := range []struct {
@@ -173,20 +173,6 @@ func (o Options) withDefaults() (Options, error) {
 		}
 	}
 	return o, errors.Join(errs...)
-}
-
-// serviceAccountNamespace is where the kubelet tells a pod its namespace.
-const serviceAccountNamespace = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
-
-func namespaceOr(given, file string) (string, error) {
-	if given != "" {
-		return given, nil
-	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return "", fmt.Errorf("watchcanary: Options.Namespace is empty, and this process does not run in a pod: set it to the namespace of the Lease (%w)", err)
-	}
-	return strings.TrimSpace(string(text)), nil
 }
 
 func newIdentity() string {

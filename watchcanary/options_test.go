@@ -16,6 +16,8 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
+
+	"github.com/freshwatch/freshwatch/internal/restartlease"
 )
 
 func TestDefaults(t *testing.T) {
@@ -76,14 +78,14 @@ func TestBadSource(t *testing.T) {
 
 func TestNamespace(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "namespace")
-	if _, err := namespaceOr("", file); err == nil || !strings.Contains(err.Error(), "Options.Namespace") {
+	if _, err := restartlease.Namespace("Options.Namespace", "", file); err == nil || !strings.Contains(err.Error(), "Options.Namespace") {
 		t.Errorf("outside a pod: %v", err)
 	}
 	if err := os.WriteFile(file, []byte("operators\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for given, want := range map[string]string{"": "operators", "mine": "mine"} {
-		if got, err := namespaceOr(given, file); got != want || err != nil {
+		if got, err := restartlease.Namespace("Options.Namespace", given, file); got != want || err != nil {
 			t.Errorf("%q, %v, want %q", got, err, want)
 		}
 	}
@@ -105,13 +107,13 @@ func TestRoleYAML(t *testing.T) {
 }
 
 func TestRulesFor(t *testing.T) {
-	got := rulesFor([]string{"update"}, "ns", "mine")
+	got := restartlease.Lacking([]string{"update"}, "ns", "mine", rules("mine"))
 	const want = `this process may not update leases.coordination.k8s.io "mine" in namespace "ns": add to its Role there the rules ` +
 		`[{apiGroups: [coordination.k8s.io], resources: [leases], resourceNames: [mine], verbs: [get, list, watch, update]}]`
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
-	if got := rulesFor([]string{"create", "get"}, "ns", "mine"); strings.Count(got, "apiGroups") != 2 {
+	if got := restartlease.Lacking([]string{"create", "get"}, "ns", "mine", rules("mine")); strings.Count(got, "apiGroups") != 2 {
 		t.Error(got)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/freshwatch/freshwatch/internal/restartlease"
 )
 
 // blindness is why nothing can be told. A line is logged when it changes.
@@ -66,7 +68,7 @@ func (r *run) afterthought() string {
 func (c *Canary) blindReason(r *run, now time.Time, informer string) string {
 	switch r.blindnessOf(informer) {
 	case unallowed:
-		return rulesFor(r.missing, c.opts.Namespace, c.opts.Name)
+		return restartlease.Lacking(r.missing, c.opts.Namespace, c.opts.Name, rules(c.opts.Name))
 	case rivalled:
 		return r.err.Error()
 	case unwritten:

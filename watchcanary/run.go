@@ -10,7 +10,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/freshwatch/freshwatch/freshness"
+	"github.com/freshwatch/freshwatch/internal/restartlease"
 )
+
+// annotation of the Lease holds the restarts.
+const annotation = "freshwatch.github.io/restarts"
 
 // reviewEvery is how often rights are asked for while there is doubt.
 const reviewEvery = time.Minute
@@ -35,12 +39,12 @@ type run struct {
 	sure          bool      // and there was an answer
 	blindness     blindness // as last told
 
-	healthy   time.Time // since when the state has been Fresh; zero: it is not
-	restarts  restarts  // on the Lease
-	note      time.Time // that a restart is asked for in this stall, as of then; zero: none is
-	tried     time.Time // when that was last written
-	failed    bool      // it is on the Lease: Check fails
-	exhausted bool      // it would be, but too many are
+	healthy   time.Time             // since when the state has been Fresh; zero: it is not
+	restarts  restartlease.Restarts // on the Lease
+	note      time.Time             // that a restart is asked for in this stall, as of then; zero: none is
+	tried     time.Time             // when that was last written
+	failed    bool                  // it is on the Lease: Check fails
+	exhausted bool                  // it would be, but too many are
 }
 
 // forgive moves what is counted by a time in which this process did not run.
@@ -55,7 +59,7 @@ func (r *run) forgive(now time.Time) {
 }
 
 // look does what is due, and returns the next write if that is.
-func (c *Canary) look(r *run) (b beat, edit func(restarts) restarts, due bool) {
+func (c *Canary) look(r *run) (b beat, edit func(restartlease.Restarts) restartlease.Restarts, due bool) {
 	c.mu.Lock()
 	defer c.unlock()
 	now := c.opts.Clock.Now()
@@ -80,19 +84,19 @@ func (c *Canary) look(r *run) (b beat, edit func(restarts) restarts, due bool) {
 }
 
 // edit returns what becomes of the restarts on the Lease with the next write.
-func (c *Canary) edit(r *run, ask bool, now time.Time) func(restarts) restarts {
+func (c *Canary) edit(r *run, ask bool, now time.Time) func(restartlease.Restarts) restartlease.Restarts {
 	note, most, window := r.note, c.opts.Budget.Restarts, c.opts.Budget.Window
 	stalled := !note.IsZero()
 	healthy := !r.healthy.IsZero() && r.beats.back.Sub(r.healthy) >= c.opts.Budget.HealthyAfter
-	return func(had restarts) restarts {
+	return func(had restartlease.Restarts) restartlease.Restarts {
 		if !stalled { // else they are about this very fault
-			had = had.recent(now, window)
+			had = had.Recent(now, window)
 		}
 		switch {
 		case healthy:
 			return nil
-		case ask && !had.has(note) && len(had) < most:
-			return had.add(note)
+		case ask && !had.Has(note) && len(had) < most:
+			return had.Add(note)
 		}
 		return had
 	}
@@ -151,7 +155,7 @@ func (c *Canary) noted(r *run, w written, asking bool) {
 	}
 	switch {
 	case r.note.IsZero() || r.failed:
-	case w.restarts.has(r.note):
+	case w.restarts.Has(r.note):
 		r.failed = true
 		c.asked++
 		c.say(r.log, "Watch canary asks for a restart", "asked", len(w.restarts), "limit", c.opts.Budget.Restarts)
@@ -188,7 +192,7 @@ func (c *Canary) note(r *run, missing []string, err error) {
 		return
 	}
 	if len(missing) > 0 && len(r.missing) == 0 {
-		c.say(r.log, "Watch canary lacks rights", "reason", rulesFor(missing, c.opts.Namespace, c.opts.Name))
+		c.say(r.log, "Watch canary lacks rights", "reason", restartlease.Lacking(missing, c.opts.Namespace, c.opts.Name, rules(c.opts.Name)))
 	}
 	r.missing = missing
 }

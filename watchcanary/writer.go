@@ -15,6 +15,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
+
+	"github.com/freshwatch/freshwatch/internal/restartlease"
 )
 
 const (
@@ -44,8 +46,8 @@ type written struct {
 	beat
 	acked    time.Time // when the API server had it; by the monotonic clock
 	rv       string
-	restarts restarts // as the Lease has them now
-	garbled  bool     // its annotation could not be read in full
+	restarts restartlease.Restarts // as the Lease has them now
+	garbled  bool                  // its annotation could not be read in full
 	err      error
 }
 
@@ -64,7 +66,7 @@ type writer struct {
 
 // write brings the Lease up to date: against what is known of it, and, where somebody
 // else has changed that, against what is read live. It never reads a cache.
-func (w *writer) write(ctx context.Context, b beat, edit func(restarts) restarts) written {
+func (w *writer) write(ctx context.Context, b beat, edit func(restartlease.Restarts) restartlease.Restarts) written {
 	out := written{beat: b}
 	for range conflictsAtMost {
 		if out.err = w.read(ctx); out.err != nil {
@@ -85,7 +87,7 @@ func (w *writer) write(ctx context.Context, b beat, edit func(restarts) restarts
 			w.known, w.took, w.rival = got, true, ""
 			out.rv = got.ResourceVersion
 			// As the server has them: something on the way may have other ideas.
-			out.restarts, _ = parseRestarts(got.Annotations[annotation], b.at)
+			out.restarts, _ = restartlease.Parse(got.Annotations[annotation], b.at)
 			return out
 		case apierrors.IsConflict(out.err), apierrors.IsAlreadyExists(out.err), apierrors.IsNotFound(out.err):
 			w.known = nil // changed, made or deleted by somebody else
@@ -139,7 +141,7 @@ func (w *writer) yield(now time.Time) error {
 
 // next is the Lease as it has to be after the write. All that others have put there
 // stays.
-func (w *writer) next(b beat, edit func(restarts) restarts, out *written) *coordinationv1.Lease {
+func (w *writer) next(b beat, edit func(restartlease.Restarts) restartlease.Restarts, out *written) *coordinationv1.Lease {
 	lease := w.known.DeepCopy()
 	s := &lease.Spec
 	now, seconds := metav1.NewMicroTime(b.at), int32(w.duration/time.Second)
@@ -157,7 +159,7 @@ func (w *writer) next(b beat, edit func(restarts) restarts, out *written) *coord
 	s.RenewTime, s.LeaseDurationSeconds = &now, &seconds
 
 	old := lease.Annotations[annotation]
-	had, ok := parseRestarts(old, b.at)
+	had, ok := restartlease.Parse(old, b.at)
 	out.garbled = !ok
 	if text := edit(had).String(); text != old {
 		lease.Annotations = maps.Clone(lease.Annotations)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Freshwatch Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package watchcanary
+package restartlease
 
 import (
 	"slices"
@@ -12,7 +12,7 @@ import (
 
 var epoch = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-func TestParseRestarts(t *testing.T) {
+func TestParse(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string
 		want       string
@@ -28,7 +28,7 @@ func TestParseRestarts(t *testing.T) {
 		{"something else", `{"restarts":[1]}`, "", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, ok := parseRestarts(tt.text, epoch)
+			got, ok := Parse(tt.text, epoch)
 			if got.String() != tt.want || ok != tt.ok {
 				t.Errorf("%q, %v, want %q, %v", got, ok, tt.want, tt.ok)
 			}
@@ -38,26 +38,26 @@ func TestParseRestarts(t *testing.T) {
 
 // Restarts that follow each other within the window are about one fault.
 func TestRestartsRecent(t *testing.T) {
-	r := restarts{epoch.Add(-10 * time.Hour), epoch}
+	r := Restarts{epoch.Add(-10 * time.Hour), epoch}
 	for ago, want := range map[time.Duration]int{0: 2, time.Hour - 1: 2, time.Hour: 0} {
-		if got := r.recent(epoch.Add(ago), time.Hour); len(got) != want {
+		if got := r.Recent(epoch.Add(ago), time.Hour); len(got) != want {
 			t.Errorf("after %v %v, want %d", ago, got, want)
 		}
 	}
-	if got := restarts(nil).recent(epoch, time.Hour); len(got) > 0 {
+	if got := Restarts(nil).Recent(epoch, time.Hour); len(got) > 0 {
 		t.Error(got)
 	}
-	if !r.has(epoch.Add(time.Millisecond)) || r.has(epoch.Add(time.Second)) {
+	if !r.Has(epoch.Add(time.Millisecond)) || r.Has(epoch.Add(time.Second)) {
 		t.Error("a restart is known by its second")
 	}
 }
 
 func TestRestartsAddIsBounded(t *testing.T) {
-	var r restarts
-	for i := range 2 * rememberedAtMost {
-		r = r.add(epoch.Add(time.Duration(i) * time.Second))
+	var r Restarts
+	for i := range 2 * RememberedAtMost {
+		r = r.Add(epoch.Add(time.Duration(i) * time.Second))
 	}
-	if len(r) != rememberedAtMost || !r[len(r)-1].Equal(epoch.Add((2*rememberedAtMost-1)*time.Second)) {
+	if len(r) != RememberedAtMost || !r[len(r)-1].Equal(epoch.Add((2*RememberedAtMost-1)*time.Second)) {
 		t.Errorf("%d remembered, the last of %v", len(r), r[len(r)-1])
 	}
 }
@@ -71,8 +71,8 @@ func FuzzRestarts(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		got, _ := parseRestarts(text, epoch)
-		if len(got) > rememberedAtMost || !slices.IsSortedFunc(got, time.Time.Compare) {
+		got, _ := Parse(text, epoch)
+		if len(got) > RememberedAtMost || !slices.IsSortedFunc(got, time.Time.Compare) {
 			t.Errorf("%d, sorted: %v", len(got), got)
 		}
 		for _, at := range got {
@@ -80,13 +80,13 @@ func FuzzRestarts(f *testing.F) {
 				t.Errorf("%v is in the future", at)
 			}
 		}
-		again, ok := parseRestarts(got.String(), epoch)
+		again, ok := Parse(got.String(), epoch)
 		if !ok || !slices.EqualFunc(again, got, time.Time.Equal) {
 			t.Errorf("%q is read back as %q, %v", got, again, ok)
 		}
-		if n := len(got.add(epoch)); n > rememberedAtMost {
+		if n := len(got.Add(epoch)); n > RememberedAtMost {
 			t.Errorf("%d after one more", n)
 		}
-		_ = got.recent(epoch, time.Hour)
+		_ = got.Recent(epoch, time.Hour)
 	})
 }
