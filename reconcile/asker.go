@@ -53,10 +53,13 @@ func newAsker(opts DeadlineOptions) *asker {
 	return &asker{budget: opts.Budget, clock: opts.Clock, log: opts.Logger, failing: map[*running]DeadlineOptions{}}
 }
 
-// ask adds a reconcile to those that want a restart.
+// ask adds a reconcile to those that want a restart, unless it has just returned.
 func (a *asker) ask(r *running, of DeadlineOptions) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if r.ended.Load() {
+		return // release was, or will be, in vain
+	}
 	if len(a.failing) == 0 {
 		a.at = a.clock.Now()
 	}

@@ -62,6 +62,6 @@ func (d *Deadline[request]) Reconcile(ctx context.Context, req request) (res ctr
 			res, err = ctrlreconcile.Result{Priority: res.Priority}, over
 		}
 	}()
-	r.call(func() { res, err = d.inner.Reconcile(r, req) })
+	r.call(func() { res, err = d.inner.Reconcile(r, req) }) //nolint:contextcheck // r is one
 	return res, err
 }

@@ -10,6 +10,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/freshwatch/freshwatch/internal/restartlease"
 )
 
 // DeadlinesOptions configures Deadlines. The zero value is ready for use in a pod.
@@ -58,8 +60,8 @@ func (o DeadlinesOptions) withDefaults() (_ DeadlinesOptions, err error) {
 		longest = max(longest, own.cycle())
 	}
 	if o.Restarts.Window == 0 {
-		n := time.Duration(cmp.Or(max(0, o.Restarts.Restarts), DefaultRestarts))
-		o.Restarts.Window = min(max(DefaultRestartWindow, 2*n*longest), maxRestartWindow)
+		n := min(cmp.Or(max(0, o.Restarts.Restarts), DefaultRestarts), restartlease.RememberedAtMost)
+		o.Restarts.Window = min(max(DefaultRestartWindow, time.Duration(2*n)*longest), maxRestartWindow)
 	}
 	return o, errors.Join(errs...)
 }

@@ -34,7 +34,7 @@ type watch[request comparable] struct {
 
 	mu      sync.Mutex
 	running []entry[request] // as many as there are workers: few enough to look through
-	armed   time.Time // when the timer fires; zero: it does not
+	armed   time.Time        // when the timer fires; zero: it does not
 	counts  deadlineCounts
 }
 
@@ -50,7 +50,7 @@ func newWatch[request comparable](opts DeadlineOptions, asker *asker) *watch[req
 func (w *watch[request]) begin(ctx context.Context, req request) (*running, bool) {
 	now, limit := w.opts.Clock.Now(), w.opts.Timeout
 	if earlier, ok := ctx.Deadline(); ok {
-		limit = min(limit, time.Until(earlier))
+		limit = min(limit, time.Until(earlier)) //nolint:forbidigo // a context keeps to the real clock
 	}
 	due := now.Add(limit)
 	r := &running{limited: limited{parent: ctx, began: now, limit: limit}, progress: progress{due: due}}
@@ -124,25 +124,26 @@ func (w *watch[request]) advance(armed time.Time) (todo []func()) {
 	now := w.opts.Clock.Now()
 	var wedged []wedge
 	for _, e := range w.running {
-		req, r := e.request, e.running
-		before := r.progress.stage
-		r.progress = r.progress.advance(now, w.opts)
-		if r.progress.stage != before {
-			switch r.progress.stage {
-			case Overrun:
-				w.counts.overruns++
-				todo = append(todo, func() { r.expire(w.overrun(req, r, 0)) })
-			case Wedged:
-				w.counts.wedges++
-				wedged = append(wedged, wedge{fmt.Sprint(req), r, now.Sub(r.began)})
-			case Failing:
-				if !w.opts.NeverFail {
-					todo = append(todo, func() { w.asker.ask(r, w.opts) })
-				}
-			}
+		before := e.progress.stage
+		e.progress = e.progress.advance(now, w.opts)
+		if e.progress.stage != Failing {
+			w.arm(now, e.progress.due)
 		}
-		if r.progress.stage != Failing {
-			w.arm(now, r.progress.due)
+		if e.progress.stage == before {
+			continue
+		}
+		switch e.progress.stage {
+		case Running: // where each begins
+		case Overrun:
+			w.counts.overruns++
+			todo = append(todo, func() { e.expire(w.overrun(e.request, e.running, 0)) })
+		case Wedged:
+			w.counts.wedges++
+			wedged = append(wedged, wedge{fmt.Sprint(e.request), e.running, now.Sub(e.began)})
+		case Failing:
+			if !w.opts.NeverFail {
+				todo = append(todo, func() { w.asker.ask(e.running, w.opts) })
+			}
 		}
 	}
 	if len(wedged) > 0 {

@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: The Freshwatch Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	clocktesting "k8s.io/utils/clock/testing"
+	ctrlreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// deaf blocks until it is released, whatever its context says. Its name is looked for in
+// stacks.
+func deaf(release <-chan struct{}) (ctrlreconcile.Result, error) {
+	<-release
+	return ctrlreconcile.Result{}, nil
+}
+
+// A reconcile that ignores its context: overrun, wedged, failing, each once and in time.
+func TestWedged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		d := newTimed(t, func(context.Context, string) (ctrlreconcile.Result, error) { return deaf(release) }, DeadlineOptions{})
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			if _, err := d.Reconcile(t.Context(), "a"); !errors.Is(err, ErrDeadline) || !strings.Contains(err.Error(), "returned after 1m0s") {
+				t.Errorf("error %v, want a *DeadlineError, though it has ended well", err)
+			}
+		})
+		at := func(age time.Duration, stage Stage) {
+			t.Helper()
+			<-time.After(age - d.ageOf(t, "a"))
+			synctest.Wait()
+			if got := d.InFlight()[0].Stage; got != stage {
+				t.Errorf("after %v %v, want %v", age, got, stage)
+			}
+			if err := d.Check(nil); (err != nil) != (stage == Failing) || err != nil && !errors.Is(err, ErrWedged) {
+				t.Errorf("after %v Check says %v", age, err)
+			}
+		}
+		synctest.Wait()
+		at(10*time.Second-1, Running)
+		at(10*time.Second, Overrun)
+		at(12*time.Second-1, Overrun)
+		d.journal.wantLines(t)
+		at(12*time.Second, Wedged)
+		d.journal.wantLines(t, `"msg"="Reconcile is wedged: its context has ended, and it does not return. Its worker is lost until it does" "controller"="widgets" "request"="a" "age"="12s" "limit"="10s" "stack"=`)
+		at(15*time.Second-1, Wedged)
+		at(15*time.Second, Failing)
+		d.journal.wantLines(t, `"msg"="A restart is asked for" "controller"="widgets" "reason"="widgets 1 wedged"`)
+		if got, want := text(d.Check(nil)), "reconcile: wedged: widgets 1 wedged"; got != want {
+			t.Errorf("Check says %q, want %q", got, want)
+		}
+		at(time.Minute, Failing)
+		close(release)
+		wg.Wait()
+		if err := d.Check(nil); err != nil {
+			t.Errorf("it has returned, and Check says %v", err)
+		}
+		d.journal.wantLines(t, `"msg"="Wedged reconcile has returned" "controller"="widgets" "request"="a" "took"="1m0s"`)
+	})
+}
+
+// ageOf is for how long a request has been reconciled.
+func (d *timed) ageOf(t *testing.T, request string) time.Duration {
+	t.Helper()
+	all := d.InFlight()
+	i := slices.IndexFunc(all, func(r InFlight) bool { return r.Request == request })
+	if i < 0 {
+		t.Fatalf("%q does not run, only %v", request, all)
+	}
+	return all[i].Age
+}
+
+// Of many goroutines the report shows the one.
+func TestWedgedStack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release, fine := make(chan struct{}), make(chan struct{})
+		d := newTimed(t, func(ctx context.Context, req string) (ctrlreconcile.Result, error) {
+			if req == "deaf" {
+				return deaf(release)
+			}
+			<-fine
+			return ctrlreconcile.Result{}, nil
+		}, DeadlineOptions{NeverFail: true})
+		var wg sync.WaitGroup
+		for _, req := range []string{"a", "deaf", "b"} {
+			wg.Go(func() { _, _ = d.Reconcile(t.Context(), req) })
+		}
+		<-time.After(12 * time.Second)
+		synctest.Wait()
+		lines := d.journal.take()
+		if len(lines) != 3 {
+			t.Fatalf("%d reports, want 3: %q", len(lines), lines)
+		}
+		for _, line := range lines {
+			is := strings.Contains(line, `"request"="deaf"`)
+			if shows := strings.Contains(line, "reconcile.deaf("); shows != is {
+				t.Errorf("shows where deaf blocks: %v, want %v: %s", shows, is, line)
+			}
+			if strings.Contains(line, "not found") || !strings.Contains(line, "TestWedgedStack") || strings.Contains(line, ").Reconcile(") {
+				t.Errorf("want the reconciler's frames, and only those: %s", line)
+			}
+		}
+		<-time.After(time.Hour)
+		if err := d.Check(nil); err != nil {
+			t.Errorf("NeverFail is set, and Check says %v", err)
+		}
+		close(release)
+		close(fine)
+		wg.Wait()
+		d.journal.wantLines(t, "has returned", "has returned", "has returned")
+	})
+}
+
+// Every stage follows a fake clock.
+func TestWedgedFakeClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		clock := clocktesting.NewFakeClock(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+		d := newTimed(t, func(context.Context, string) (ctrlreconcile.Result, error) { return deaf(release) }, DeadlineOptions{Clock: clock})
+		var wg sync.WaitGroup
+		wg.Go(func() { _, _ = d.Reconcile(t.Context(), "a") })
+		synctest.Wait()
+		for _, s := range []struct {
+			step time.Duration
+			want Stage
+		}{
+			{10*time.Second - 1, Running}, {1, Overrun}, {2*time.Second - 1, Overrun}, {1, Wedged}, {3*time.Second - 1, Wedged}, {1, Failing},
+		} {
+			clock.Step(s.step)
+			synctest.Wait()
+			if got := d.InFlight()[0].Stage; got != s.want {
+				t.Errorf("after another %v %v, want %v", s.step, got, s.want)
+			}
+		}
+		close(release)
+		wg.Wait()
+		if clock.HasWaiters() {
+			t.Error("a timer is left, though nothing runs")
+		}
+	})
+}
+
+// A process that was paused for an hour in the grace blames nobody when it wakes.
+func TestWedgedPaused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clock := clocktesting.NewFakeClock(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+		release := make(chan struct{})
+		d := newTimed(t, func(context.Context, string) (ctrlreconcile.Result, error) { return deaf(release) }, DeadlineOptions{Clock: clock})
+		var wg sync.WaitGroup
+		wg.Go(func() { _, _ = d.Reconcile(t.Context(), "a") })
+		synctest.Wait()
+		for range 3 {
+			clock.Step(time.Hour) // each time it wakes in the middle of a stage
+			synctest.Wait()
+		}
+		if got := d.InFlight()[0].Stage; got != Overrun {
+			t.Errorf("%v, want Overrun", got)
+		}
+		d.journal.wantLines(t)
+		close(release)
+		wg.Wait()
+	})
+}
+
+func TestInFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		d := newTimed(t, func(context.Context, string) (ctrlreconcile.Result, error) { return deaf(release) }, DeadlineOptions{})
+		var wg sync.WaitGroup
+		for _, req := range []string{"c", "a", "b"} {
+			wg.Go(func() { _, _ = d.Reconcile(t.Context(), req) })
+			<-time.After(time.Second)
+		}
+		want := []InFlight{{"widgets", "c", 3 * time.Second, Running}, {"widgets", "a", 2 * time.Second, Running}, {"widgets", "b", time.Second, Running}}
+		if diff := cmp.Diff(want, d.InFlight()); diff != "" {
+			t.Errorf("running (-want +got):\n%s", diff)
+		}
+		close(release)
+		wg.Wait()
+	})
+}
