@@ -81,15 +81,20 @@ func (l *loaded) process(requests []ctrl.Request) time.Duration {
 	return time.Since(began)
 }
 
+func newRequests(n int) []ctrl.Request {
+	requests := make([]ctrl.Request, n)
+	for i := range requests {
+		requests[i].NamespacedName = types.NamespacedName{Namespace: "default", Name: "object-" + strconv.Itoa(i)}
+	}
+	return requests
+}
+
 // BenchmarkController measures a controller whose reconciles do nothing, at full load,
 // with deadlines and without: in turn, so that both meet the same machine, and reports
 // the ratio of their throughputs.
 func BenchmarkController(b *testing.B) {
 	const batch = 2000
-	requests := make([]ctrl.Request, batch)
-	for i := range requests {
-		requests[i].NamespacedName = types.NamespacedName{Namespace: "default", Name: "object-" + strconv.Itoa(i)}
-	}
+	requests := newRequests(batch)
 	for _, workers := range []int{1, 10} {
 		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
 			without, with := newLoaded(b, workers, false), newLoaded(b, workers, true)
@@ -114,6 +119,37 @@ func BenchmarkController(b *testing.B) {
 			b.ReportMetric(0, "ns/op")
 		})
 	}
+}
+
+// BenchmarkControllerPaced measures the same at 10,000 requests a second, in batches of
+// 1,000: whether both keep up, and how long a batch takes in each.
+func BenchmarkControllerPaced(b *testing.B) {
+	const batch, every = 1000, 100 * time.Millisecond
+	requests := newRequests(batch)
+	names := [...]string{"without", "with"}
+	controllers := [...]*loaded{newLoaded(b, 1, false), newLoaded(b, 1, true)}
+	var busy, took [2]time.Duration
+	n := 0
+	for b.Loop() {
+		for i, l := range controllers {
+			ticker := time.NewTicker(every)
+			began := time.Now()
+			for range 10 {
+				busy[i] += l.process(slices.Clone(requests))
+				<-ticker.C
+			}
+			took[i] += time.Since(began)
+			ticker.Stop()
+		}
+		n += 10 * batch
+	}
+	rate := func(i int) float64 { return float64(n) / took[i].Seconds() }
+	for i, name := range names {
+		b.ReportMetric(rate(i), "requests/s/"+name)
+		b.ReportMetric(float64(busy[i].Nanoseconds())/float64(n), "ns/"+name)
+	}
+	b.ReportMetric(rate(1)/rate(0), "with/without")
+	b.ReportMetric(0, "ns/op")
 }
 
 func BenchmarkDeadline(b *testing.B) {

@@ -5,17 +5,21 @@ package reconcile_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	toolscache "k8s.io/client-go/tools/cache"
 	clocktesting "k8s.io/utils/clock/testing"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	ctrlreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/freshwatch/freshwatch/freshness"
 	"github.com/freshwatch/freshwatch/reconcile"
@@ -44,6 +48,93 @@ func addVolumeCleaner(mgr ctrl.Manager, monitor *freshness.Monitor, cleaner ctrl
 }
 
 var _ = addVolumeCleaner // has to compile
+
+// Every controller of a manager: one that hangs is reported, and after a while the pod is
+// restarted, at most three times a day. It needs the Role of package watchcanary.
+func addControllers(mgr ctrl.Manager, pods ctrlreconcile.Reconciler, backups ctrlreconcile.TypedReconciler[Backup]) error {
+	deadlines, err := reconcile.NewDeadlines(mgr, reconcile.DeadlinesOptions{
+		Controllers: map[string]reconcile.ControllerDeadline{"backups": {Timeout: 2 * time.Hour}},
+	})
+	if err != nil {
+		return err
+	}
+	if err := mgr.Add(deadlines); err != nil {
+		return err
+	}
+	if err := mgr.AddHealthzCheck("reconcile", deadlines.Check); err != nil { // liveness, never readiness
+		return err
+	}
+	if err := reconcile.Complete(deadlines, "pods", ctrl.NewControllerManagedBy(mgr).For(&corev1.Pod{}), pods); err != nil {
+		return err
+	}
+	typed := builder.TypedControllerManagedBy[Backup](mgr).WatchesRawSource(everyNight)
+	if err := reconcile.Complete(deadlines, "backups", typed, backups); err != nil {
+		return err
+	}
+	return metrics.Registry.Register(deadlines) // controller-runtime/pkg/metrics
+}
+
+// Backup is a request of a controller's own type.
+type Backup struct{ Bucket, Name string }
+
+var everyNight source.TypedSource[Backup]
+
+var _ = addControllers // has to compile
+
+// A reconcile that takes too long: its context ends, with the reason, and its request
+// goes back to the queue, though it claims to be done.
+func ExampleWithDeadline() {
+	clock := clocktesting.NewFakeClock(time.Now())
+	started := make(chan struct{})
+	slow := ctrlreconcile.Func(func(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+		close(started)
+		<-ctx.Done()
+		fmt.Println(context.Cause(ctx))
+		return ctrl.Result{}, nil
+	})
+	limited, err := reconcile.WithDeadline(slow, reconcile.DeadlineOptions{Name: "pods", Timeout: time.Minute, Clock: clock})
+	if err != nil {
+		panic(err)
+	}
+	go func() {
+		<-started
+		clock.Step(time.Minute)
+	}()
+	req := ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: "a"}}
+	_, err = limited.Reconcile(context.Background(), req)
+	fmt.Println("retried:", errors.Is(err, reconcile.ErrDeadline))
+
+	// Output:
+	// reconcile: pods: default/a is not done within 1m0s
+	// retried: true
+}
+
+// A reconcile that ignores its context is told by Check, with an error of its own.
+func ExampleDeadline_Check() {
+	clock := clocktesting.NewFakeClock(time.Now())
+	started, lock := make(chan struct{}), make(chan struct{})
+	deaf := ctrlreconcile.TypedFunc[string](func(context.Context, string) (ctrl.Result, error) {
+		close(started)
+		<-lock // whatever the context says
+		return ctrl.Result{}, nil
+	})
+	limited, err := reconcile.WithDeadline(deaf, reconcile.DeadlineOptions{Name: "locks", Clock: clock})
+	if err != nil {
+		panic(err)
+	}
+	go func() { _, _ = limited.Reconcile(context.Background(), "a") }()
+	<-started
+	fmt.Println("check:", limited.Check(nil))
+	for limited.Check(nil) == nil {
+		freshtest.Step(clock, 10*time.Second)
+	}
+	fmt.Println("check:", limited.Check(nil))
+	close(lock)
+
+	// Output:
+	// check: <nil>
+	// check: reconcile: wedged: locks 1 wedged
+}
 
 // A watch falls silent, and until it is back the reconciler is not called.
 func ExampleWithGate() {
