@@ -49,12 +49,10 @@ func addVolumeCleaner(mgr ctrl.Manager, monitor *freshness.Monitor, cleaner ctrl
 
 var _ = addVolumeCleaner // has to compile
 
-// Every controller of a manager: one that hangs is reported, and after a while the pod is
-// restarted, at most three times a day. It needs the Role of package watchcanary.
-func addControllers(mgr ctrl.Manager, pods ctrlreconcile.Reconciler, backups ctrlreconcile.TypedReconciler[Backup]) error {
-	deadlines, err := reconcile.NewDeadlines(mgr, reconcile.DeadlinesOptions{
-		Controllers: map[string]reconcile.ControllerDeadline{"backups": {Timeout: 2 * time.Hour}},
-	})
+// With the builder: a reconcile that hangs is reported, and after a while the pod is
+// restarted, at most three times a day. One set of deadlines serves all controllers.
+func addPodController(mgr ctrl.Manager, r ctrlreconcile.Reconciler) error {
+	deadlines, err := reconcile.NewDeadlines(mgr, reconcile.DeadlinesOptions{}) // freshwatch's reconcile, not controller-runtime's
 	if err != nil {
 		return err
 	}
@@ -64,22 +62,26 @@ func addControllers(mgr ctrl.Manager, pods ctrlreconcile.Reconciler, backups ctr
 	if err := mgr.AddHealthzCheck("reconcile", deadlines.Check); err != nil { // liveness, never readiness
 		return err
 	}
-	if err := reconcile.Complete(deadlines, "pods", ctrl.NewControllerManagedBy(mgr).For(&corev1.Pod{}), pods); err != nil {
+	if err := metrics.Registry.Register(deadlines); err != nil { // controller-runtime/pkg/metrics
 		return err
 	}
-	typed := builder.TypedControllerManagedBy[Backup](mgr).WatchesRawSource(everyNight)
-	if err := reconcile.Complete(deadlines, "backups", typed, backups); err != nil {
+	return reconcile.Complete(deadlines, "pods", ctrl.NewControllerManagedBy(mgr).For(&corev1.Pod{}), r)
+}
+
+// Typed requests are no different. These reconciles may take longer than others, which
+// DeadlinesOptions.Controllers would say as well.
+func addBackupController(mgr ctrl.Manager, schedule source.TypedSource[Backup], r ctrlreconcile.TypedReconciler[Backup]) error {
+	limited, err := reconcile.WithDeadline(r, reconcile.DeadlineOptions{Name: "backups", Timeout: 2 * time.Hour})
+	if err != nil {
 		return err
 	}
-	return metrics.Registry.Register(deadlines) // controller-runtime/pkg/metrics
+	return builder.TypedControllerManagedBy[Backup](mgr).Named("backups").WatchesRawSource(schedule).Complete(limited)
 }
 
 // Backup is a request of a controller's own type.
 type Backup struct{ Bucket, Name string }
 
-var everyNight source.TypedSource[Backup]
-
-var _ = addControllers // has to compile
+var _, _ = addPodController, addBackupController // have to compile
 
 // A reconcile that takes too long: its context ends, with the reason, and its request
 // goes back to the queue, though it claims to be done.
