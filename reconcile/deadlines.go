@@ -11,10 +11,12 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	ctrlreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
@@ -111,8 +113,8 @@ func (d *Deadlines) NeedLeaderElection() bool { return true }
 
 // Start tells what is wrong with the set-up before it matters: it fails if
 // DeadlinesOptions.Controllers names a controller that does not exist, and logs which
-// rights on the Lease are missing. Then it waits until ctx ends. Without it, everything
-// else works.
+// rights on the Lease are missing, and, after a minute, which controllers of the process
+// have no deadline. Then it waits until ctx ends. Without it, everything else works.
 func (d *Deadlines) Start(ctx context.Context) error {
 	d.mu.Lock()
 	names := slices.Sorted(maps.Keys(d.controllers))
@@ -125,8 +127,47 @@ func (d *Deadlines) Start(ctx context.Context) error {
 	if d.budget != nil {
 		d.review(ctx)
 	}
+	timer := d.opts.Default.Clock.NewTimer(startedWithin)
+	defer timer.Stop()
+	select {
+	case <-timer.C():
+		d.sayWhoHasNone(metrics.Registry)
+	case <-ctx.Done():
+	}
 	<-ctx.Done()
 	return nil
+}
+
+// startedWithin is how long controllers may take to start.
+const startedWithin = time.Minute
+
+// sayWhoHasNone logs the controllers of this process that were forgotten. They are known by
+// a metric of controller-runtime, since a manager does not tell.
+func (d *Deadlines) sayWhoHasNone(from prometheus.Gatherer) {
+	families, _ := from.Gather() // what there is of it
+	var names []string
+	for _, family := range families {
+		if family.GetName() != "controller_runtime_max_concurrent_reconciles" {
+			continue
+		}
+		for _, m := range family.GetMetric() {
+			for _, label := range m.GetLabel() {
+				if name := label.GetValue(); label.GetName() == "controller" && !d.has(name) {
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	if len(names) > 0 {
+		d.opts.Default.Logger.Info("Controllers without a deadline: make them with Complete or WithDeadlines, unless that is as it should be", "controllers", names)
+	}
+}
+
+func (d *Deadlines) has(name string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, has := d.controllers[name]
+	return has
 }
 
 // review logs which rights are missing. That they could not be asked for is no matter:

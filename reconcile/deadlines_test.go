@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	ctrlreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -190,4 +191,30 @@ func TestDeadlineMetricsGolden(t *testing.T) {
 		close(free)
 		wg.Wait()
 	})
+}
+
+// A controller that was forgotten is told of, by controller-runtime's own metric.
+func TestDeadlinesSayWhoHasNone(t *testing.T) {
+	var j journal
+	d, err := NewDeadlines(&fakeManager{}, DeadlinesOptions{Default: DeadlineOptions{NeverFail: true, Logger: j.logger()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := reconcileFunc(func(context.Context, string) (ctrlreconcile.Result, error) { return ctrlreconcile.Result{}, nil })
+	registry := prometheus.NewRegistry()
+	workers := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "controller_runtime_max_concurrent_reconciles"}, []string{"controller"})
+	registry.MustRegister(workers)
+	for _, name := range []string{"widgets", "gadgets"} {
+		workers.WithLabelValues(name).Set(1)
+		d.sayWhoHasNone(registry)
+		if name == "widgets" {
+			j.wantLines(t, `"controllers"=["widgets"]`)
+		}
+		if _, err := WithDeadlines(r, d, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j.wantLines(t, `"controllers"=["gadgets"]`)
+	d.sayWhoHasNone(registry)
+	j.wantLines(t)
 }
