@@ -1,0 +1,10 @@
+// SPDX-FileCopyrightText: The Freshwatch Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !unix
+
+package reconciles
+
+import "os/exec"
+
+func detach(*exec.Cmd) {}

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: The Freshwatch Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reconciles
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+)
+
+// How long a manager that has one wedged reconcile waits for it at its end.
+const shutdownTakes = 2 * time.Second
+
+// The manager ends while one reconcile is wedged and another one waits: the latter is
+// told as ever, no overrun, and the former keeps the manager for its graceful shutdown,
+// and no longer.
+func TestShutdown(t *testing.T) {
+	realServerTest(t)
+	p := sharedPlane.Get(t)
+	o := newOperator(t, p, operatorOptions{manager: func(m *manager.Options) { m.GracefulShutdownTimeout = new(shutdownTakes) }})
+	release := make(chan struct{})
+	wedged := o.add(t, "ignores", workers(1), func(context.Context, *corev1.ConfigMap) error { holdOn(release); return nil })
+	waits := o.add(t, "respects", workers(1), func(ctx context.Context, _ *corev1.ConfigMap) error { <-ctx.Done(); return ctx.Err() })
+	o.start(t)
+	let := onceClosed(t, release)
+	edit(t.Context(), t, p, o.ns, stuck, "first")
+	await(t, patience, "wedged", func() bool { return len(o.journal.find(saidWedged, wedged.controller)) == 1 })
+	overruns := len(waits.returned())
+	await(t, patience, "another one waits", func() bool { overruns = len(waits.returned()); return len(waits.tried(stuck)) > overruns })
+
+	begin := time.Now()
+	o.cancel()
+	<-o.ended
+	took := time.Since(begin)
+	if o.err == nil || !strings.Contains(o.err.Error(), "failed waiting for all runnables to end within grace period of "+shutdownTakes.String()) {
+		t.Errorf("the manager ended with %v", o.err)
+	}
+	last := waits.returned()[len(waits.returned())-1]
+	if len(waits.returned()) != overruns+1 || !errors.Is(last.err, context.Canceled) || !errors.Is(last.cause, context.Canceled) {
+		t.Errorf("the one that waited ended with %+v", last)
+	}
+	o.wantCounts(t, waits.controller, map[string]float64{"deadline_overruns_total": float64(overruns), "running": 0})
+	if n := len(o.journal.overruns(waits.controller)); n != overruns {
+		t.Errorf("%d overruns were told, want %d", n, overruns)
+	}
+	let()
+	await(t, patience, "it returns", func() bool { return len(o.journal.find(saidReturned, wedged.controller)) == 1 })
+	o.wantIdle(t)
+	if n := len(o.journal.find(saidWedged, "")); n != 1 {
+		t.Errorf("%d reports, want 1", n)
+	}
+	figures(t, map[string]any{"shutdownTook": took, "error": o.err.Error()})
+}
+
+// The leader has a wedged reconcile, and steps down in an orderly way: the other one
+// reconciles the same object once the leader's graceful shutdown is over. Before, as a
+// standby, it has nothing to tell.
+func TestHandOver(t *testing.T) {
+	realServerTest(t)
+	p := sharedPlane.Get(t)
+	ns := newNamespace(t, p)
+	release := make(chan struct{})
+	var leads atomic.Int32
+	start := func(role string, act act) (*operator, *worker) {
+		o := newOperator(t, p, operatorOptions{ns: ns, manager: func(m *manager.Options) {
+			m.LeaderElection, m.LeaderElectionID, m.LeaderElectionNamespace = true, "the-operator", ns
+			m.LeaderElectionReleaseOnCancel, m.RetryPeriod = true, new(500*time.Millisecond)
+			m.GracefulShutdownTimeout = new(shutdownTakes)
+		}})
+		w := o.add(t, role, workers(1), act)
+		o.start(t)
+		return o, w
+	}
+	a, first := start("a", func(context.Context, *corev1.ConfigMap) error { leads.Add(1); holdOn(release); return nil })
+	let := onceClosed(t, release)
+	a.elected(t)
+	b, second := start("b", func(context.Context, *corev1.ConfigMap) error { return nil })
+	edit(t.Context(), t, p, ns, stuck, "first")
+	await(t, patience, "the check of the leader fails", func() bool { return a.deadlines.Check(nil) != nil })
+	if err := b.deadlines.Check(nil); err != nil || len(second.tried(stuck)) > 0 {
+		t.Errorf("the standby has reconciled %v, and fails with %v", second.tried(stuck), err)
+	}
+
+	begin := time.Now()
+	a.cancel()
+	await(t, patience, "the other one reconciles", func() bool { return second.through("first") })
+	took := time.Since(begin)
+	let()
+	<-a.ended
+	b.wantIdle(t)
+	await(t, patience, "it returns", func() bool { return len(a.journal.find(saidReturned, first.controller)) == 1 })
+	a.wantIdle(t)
+	b.wantCounts(t, second.controller, map[string]float64{"deadline_overruns_total": 0, "wedges_total": 0})
+	figures(t, map[string]any{"handOverTook": took, "error": a.err.Error(), "attemptsOfTheFirst": leads.Load()})
+}
