@@ -165,6 +165,24 @@ func TestDeadlineOfParent(t *testing.T) {
 	})
 }
 
+// A context that outlives its reconcile has ended, as one of the standard library has.
+func TestDeadlineEndsContext(t *testing.T) {
+	for _, asked := range []bool{false, true} {
+		var kept context.Context
+		d := newTimed(t, func(ctx context.Context, _ string) (ctrlreconcile.Result, error) {
+			kept = ctx
+			if asked {
+				ctx.Done()
+			}
+			return ctrlreconcile.Result{}, nil
+		}, DeadlineOptions{})
+		if _, err := d.Reconcile(t.Context(), "a"); err != nil {
+			t.Error(err)
+		}
+		wantEnd(kept, t, "kept", context.Canceled, context.Canceled)
+	}
+}
+
 // A shutdown is none of a deadline's business.
 func TestDeadlineShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

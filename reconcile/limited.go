@@ -76,7 +76,7 @@ func (l *limited) become() *standard {
 		return s
 	}
 	s := &standard{}
-	if l.ended.Load() || l.parent.Err() != nil {
+	if l.parent.Err() != nil {
 		s.Context, s.cancel = context.WithCancel(l.parent)
 		s.cancel()
 	} else {
@@ -85,7 +85,7 @@ func (l *limited) become() *standard {
 	}
 	l.standard.Store(s)
 	if l.ended.Load() {
-		s.cancel() // finish may not have seen it
+		s.cancel() // finish has not seen it
 	}
 	return s
 }

@@ -81,6 +81,27 @@ func (d *timed) ageOf(t *testing.T, request string) time.Duration {
 	return all[i].Age
 }
 
+// One whose deadline is earlier than that of those before it is not found later for that.
+func TestWedgedBeforeOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		d := newTimed(t, func(context.Context, string) (ctrlreconcile.Result, error) { return deaf(release) }, DeadlineOptions{})
+		var wg sync.WaitGroup
+		wg.Go(func() { _, _ = d.Reconcile(t.Context(), "long") })
+		synctest.Wait()
+		wg.Go(func() {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			_, _ = d.Reconcile(ctx, "short")
+		})
+		<-time.After(3 * time.Second)
+		synctest.Wait()
+		d.journal.wantLines(t, `"request"="short" "age"="3s" "limit"="1s"`)
+		close(release)
+		wg.Wait()
+	})
+}
+
 // Of many goroutines the report shows the one.
 func TestWedgedStack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
