@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: The Freshwatch Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+)
+
+func gadgetReader(s *gadgetServer, known map[types.UID]int64) *generationReader {
+	return &generationReader{client: s, clock: clock.RealClock{}, target: generationTarget{gvk: gadgetKind}, known: known}
+}
+
+// Only a page with a generation that is not known to be observed is read in full.
+func TestGenerationReadByPages(t *testing.T) {
+	s := &gadgetServer{}
+	s.set(
+		gadget{name: "a", generation: 1, observed: 1}, gadget{name: "b", generation: 2, observed: 2},
+		gadget{name: "c", generation: 3, observed: 2}, gadget{name: "d", generation: 4, observed: 4},
+		gadget{name: "e"}, gadget{name: "f", generation: 9, deleting: true},
+		gadget{name: "g", generation: 1, observed: 1},
+	)
+	r := gadgetReader(s, map[types.UID]int64{"a": 1, "b": 2, "c": 2, "d": 4, "g": 2, "gone": 5})
+	got, err := r.readBy(t.Context(), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantCalls := []listCall{
+		{limit: 2},
+		{limit: 2, token: "2"}, {limit: 2, token: "2", full: true}, // c has moved
+		{limit: 2, token: "4"},                                     // e has no generation, and f is being deleted
+		{limit: 2, token: "6"}, {limit: 2, token: "6", full: true}, // g has gone back
+	}
+	if diff := cmp.Diff(wantCalls, s.take(), cmp.AllowUnexported(listCall{})); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+	want := generationReading{
+		known: map[types.UID]int64{"a": 1, "b": 2, "c": 2, "d": 4, "e": 0, "g": 2},
+		looked: map[types.UID]generationSighting{
+			"c": {namespace: "a", name: "c", generation: 3, observed: 2, took: -1},
+			"g": {namespace: "a", name: "g", generation: 1, observed: 1, took: -1},
+		},
+		missed: map[types.UID]bool{},
+	}
+	want.began, want.ended = got.began, got.ended
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(generationReading{}, generationSighting{})); diff != "" {
+		t.Errorf("reading (-want +got):\n%s", diff)
+	}
+}
+
+// The second read of a page finds other objects than the first.
+func TestGenerationReadOtherObjects(t *testing.T) {
+	s := &gadgetServer{}
+	s.set(gadget{name: "a", generation: 2, observed: 1}, gadget{name: "b", generation: 2, observed: 1}, gadget{name: "c", generation: 2, observed: 1})
+	s.script(func(_ context.Context, c listCall) error {
+		if c.full { // b is another one by now, c is being deleted, d has come
+			s.set(gadget{name: "a", generation: 3, observed: 3}, gadget{name: "b", uid: "2", generation: 1}, gadget{name: "c", generation: 3, deleting: true}, gadget{name: "d", generation: 1})
+		}
+		return nil
+	})
+	got, err := gadgetReader(s, nil).readBy(t.Context(), 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.looked["a"].generation != 3 || !slices.Equal(sorted(got.looked), []types.UID{"a"}) {
+		t.Errorf("looked at %+v, want a at generation 3 alone", got.looked)
+	}
+	if !slices.Equal(sorted(got.missed), []types.UID{"b"}) || !slices.Equal(sorted(got.known), []types.UID{"a", "b"}) {
+		t.Errorf("missed %v of %v, want b of a and b", sorted(got.missed), sorted(got.known))
+	}
+}
+
+// Where the rest of a list cannot be had, the kind is read in one piece; where that
+// fails as well, or anything else does, there is nothing.
+func TestGenerationReadInOnePiece(t *testing.T) {
+	gadgets := schema.GroupResource{Group: "example.com", Resource: "gadgets"}
+	frozen := apierrors.NewTimeoutError("Too large resource version: 9, current: 5", 1)
+	frozen.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeResourceVersionTooLarge}}
+	expired := apierrors.NewResourceExpired("the continue token is too old")
+	forbidden := apierrors.NewForbidden(gadgets, "", errors.New("no"))
+	for _, tc := range []struct {
+		name   string
+		err    error // of every page but the first
+		always bool  // and of the whole
+		want   error
+		calls  int
+	}{
+		{"the list has expired", expired, false, nil, 5},
+		{"a frozen watch cache", frozen, false, nil, 5},
+		{"expired twice", expired, true, expired, 4},
+		{"any other error", forbidden, false, forbidden, 3},
+		{"no more time", apierrors.NewTimeoutError("slow", 1), false, apierrors.NewTimeoutError("slow", 1), 3},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := &gadgetServer{}
+			s.set(gadgetsAt(generationPage+1, 1)...)
+			s.script(func(_ context.Context, c listCall) error {
+				if c.token != "" || tc.always && c.limit == 0 {
+					return tc.err
+				}
+				return nil
+			})
+			got, err := gadgetReader(s, nil).read(t.Context())
+			if text(err) != text(tc.want) {
+				t.Errorf("%v, want %v", err, tc.want)
+			}
+			want := 0
+			if tc.want == nil {
+				want = generationPage + 1
+			}
+			if len(got.looked) != want {
+				t.Errorf("%d objects, want %d", len(got.looked), want)
+			}
+			if calls := s.take(); len(calls) != tc.calls {
+				t.Errorf("%d requests, want %d: %+v", len(calls), tc.calls, calls)
+			}
+		})
+	}
+}
+
+// A request that hangs is given up, and says so; one that is told to end says that.
+func TestGenerationReadHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &gadgetServer{}
+		s.script(func(ctx context.Context, _ listCall) error { <-ctx.Done(); return ctx.Err() })
+		began := time.Now()
+		_, err := gadgetReader(s, nil).read(t.Context())
+		if took := time.Since(began); took != generationTimeout || !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "no answer within 1m0s") {
+			t.Errorf("%v after %v, want a deadline after %v", err, took, generationTimeout)
+		}
+	})
+}
+
+// What is known of an object that does not trail is as small as the documentation says.
+func TestGenerationMemory(t *testing.T) {
+	const n = 50_000
+	s := &gadgetServer{}
+	for i := range n {
+		s.gadgets = append(s.gadgets, gadget{name: fmt.Sprintf("8f14e45f-ceea-4671-a5e5-%012x", i), generation: 1, observed: 1}) // as long as a uid
+	}
+	reading, err := gadgetReader(s, nil).readBy(t.Context(), generationPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.gadgets, s.calls = nil, nil
+	heap := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	with := func() uint64 {
+		b, _ := generationBooks{}.after(reading, time.Hour)
+		reading = generationReading{}
+		defer runtime.KeepAlive(b)
+		return heap()
+	}()
+	each := float64(with-heap()) / n
+	t.Logf("%.0f bytes for each object", each)
+	if each > 130 {
+		t.Errorf("%.0f bytes for each object, want some 100", each)
+	}
+}
