@@ -96,17 +96,19 @@ func (a *asker) try() {
 		defer cancel()
 		granted, err = a.budget.Ask(ctx, at)
 	}
-	text, reason := a.take(at, granted, err)
+	text, reason := a.take(granted, err)
 	if text != "" {
 		a.log.Info(text, "reason", reason)
 	}
 }
 
-// take notes the answer, and returns what is to be logged of it.
-func (a *asker) take(at time.Time, granted bool, err error) (text, reason string) {
+// take notes the answer, and returns what is to be logged of it. It is one for those that
+// are wedged now, even if those for which it was asked have returned: one note, one
+// restart.
+func (a *asker) take(granted bool, err error) (text, reason string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if granted && err == nil && a.at.Equal(at) && len(a.failing) > 0 {
+	if granted && err == nil && len(a.failing) > 0 {
 		a.asking, a.granted, a.exhausted, a.failed = false, true, false, false
 		a.asked++
 		return "A restart is asked for", a.reason()

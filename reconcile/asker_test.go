@@ -50,6 +50,7 @@ func TestAskerWaitsForBudget(t *testing.T) {
 			return err == nil, err
 		})
 		defer release()
+		go func() { _, _ = d.Reconcile(t.Context(), "b") }() // wedged before the budget is asked again
 		for i := range 2 {
 			if err := d.Check(nil); err != nil {
 				t.Errorf("after %d answers Check says %v", i+1, err)
@@ -64,7 +65,7 @@ func TestAskerWaitsForBudget(t *testing.T) {
 		if diff := cmp.Diff([]time.Time{at, at, at}, asked); diff != "" {
 			t.Errorf("asked for the restart of (-want +got):\n%s", diff)
 		}
-		d.journal.wantLines(t, `"msg"="A restart is asked for"`)
+		d.journal.wantLines(t, "is wedged", `"msg"="A restart is asked for"`)
 	})
 }
 

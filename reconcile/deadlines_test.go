@@ -67,7 +67,8 @@ func TestDeadlinesOptions(t *testing.T) {
 
 // Each controller has its own, the default, or the manager's ReconciliationTimeout.
 func TestDeadlinesOfControllers(t *testing.T) {
-	own := map[string]ControllerDeadline{"slow": {Timeout: 3 * time.Hour, NeverFail: true}, "quick": {Grace: 2 * time.Second, FailAfter: 4 * time.Second}}
+	own := map[string]ControllerDeadline{"slow": {Timeout: 5 * time.Hour, NeverFail: true}, "quick": {Grace: 2 * time.Second, FailAfter: 4 * time.Second}}
+	const window = 6 * (5*time.Hour + 6*time.Minute) // twice what three restarts of the slow one take
 	tests := []struct {
 		name, controller string
 		manager          time.Duration
@@ -75,11 +76,11 @@ func TestDeadlinesOfControllers(t *testing.T) {
 		want             ControllerDeadline
 		window           time.Duration
 	}{
-		{"nothing said", "any", 0, DeadlineOptions{}, ControllerDeadline{Timeout: 15 * time.Minute, Grace: time.Minute, FailAfter: 5 * time.Minute}, 24 * time.Hour},
-		{"the manager's", "any", 7 * time.Minute, DeadlineOptions{}, ControllerDeadline{Timeout: 7 * time.Minute, Grace: time.Minute, FailAfter: 5 * time.Minute}, 24 * time.Hour},
-		{"the default", "any", 7 * time.Minute, DeadlineOptions{Timeout: time.Minute}, ControllerDeadline{Timeout: time.Minute, Grace: time.Minute, FailAfter: 5 * time.Minute}, 24 * time.Hour},
-		{"its own time", "slow", 7 * time.Minute, DeadlineOptions{}, ControllerDeadline{Timeout: 3 * time.Hour, Grace: time.Minute, FailAfter: 5 * time.Minute, NeverFail: true}, 24 * time.Hour},
-		{"its own rest", "quick", 0, DeadlineOptions{}, ControllerDeadline{Timeout: 15 * time.Minute, Grace: 2 * time.Second, FailAfter: 4 * time.Second}, 24 * time.Hour},
+		{"nothing said", "any", 0, DeadlineOptions{}, ControllerDeadline{Timeout: 15 * time.Minute, Grace: time.Minute, FailAfter: 5 * time.Minute}, window},
+		{"the manager's", "any", 7 * time.Minute, DeadlineOptions{}, ControllerDeadline{Timeout: 7 * time.Minute, Grace: time.Minute, FailAfter: 5 * time.Minute}, window},
+		{"the default", "any", 7 * time.Minute, DeadlineOptions{Timeout: time.Minute}, ControllerDeadline{Timeout: time.Minute, Grace: time.Minute, FailAfter: 5 * time.Minute}, window},
+		{"its own time", "slow", 7 * time.Minute, DeadlineOptions{}, ControllerDeadline{Timeout: 5 * time.Hour, Grace: time.Minute, FailAfter: 5 * time.Minute, NeverFail: true}, window},
+		{"its own rest", "quick", 0, DeadlineOptions{}, ControllerDeadline{Timeout: 15 * time.Minute, Grace: 2 * time.Second, FailAfter: 4 * time.Second}, window},
 		{"restarts that are far apart", "any", 0, DeadlineOptions{Timeout: 12 * time.Hour}, ControllerDeadline{Timeout: 12 * time.Hour, Grace: time.Minute, FailAfter: 5 * time.Minute}, 6 * (12*time.Hour + 6*time.Minute)},
 	}
 	for _, tt := range tests {
