@@ -5,6 +5,7 @@ package reconciles
 
 import (
 	"context"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -48,8 +49,8 @@ func TestRestartsThatDoNotHelp(t *testing.T) {
 	if got := pod.metric(t, "freshwatch_reconcile_wedged", role); got != 1 {
 		t.Errorf("%v are wedged, want 1", got)
 	}
-	if noted := restartsNoted(t, p, ns); len(noted) != reconcile.DefaultRestarts {
-		t.Errorf("the Lease says %q, want %d restarts", noted, reconcile.DefaultRestarts)
+	if got := noted(sharedLease(t, p, ns), wedgeAnnotation); len(got) != reconcile.DefaultRestarts {
+		t.Errorf("the Lease says %q, want %d restarts", got, reconcile.DefaultRestarts)
 	}
 	figures(t, map[string]any{"restartsAfter": pod.wantRestarts(t, begin, reconcile.DefaultRestarts), "exhaustedAfter": exhausted})
 }
@@ -68,8 +69,8 @@ func TestRestartThatHelps(t *testing.T) {
 	healed := time.Since(begin)
 	last, _ := pod.now()
 	holds(t, 5*time.Second, "alive", func() bool { life, _ := pod.now(); return life == last })
-	if noted := restartsNoted(t, p, ns); len(noted) != 1 {
-		t.Errorf("the Lease says %q, want one restart", noted)
+	if got := noted(sharedLease(t, p, ns), wedgeAnnotation); len(got) != 1 {
+		t.Errorf("the Lease says %q, want one restart", got)
 	}
 	for metric, controller := range map[string]string{"wedged": role, "restart_budget_exhausted": "", "restarts_asked_total": ""} {
 		if got := pod.metric(t, "freshwatch_reconcile_"+metric, controller); got != 0 {
@@ -103,19 +104,25 @@ func TestNoRightToNoteARestart(t *testing.T) {
 	figures(t, map[string]any{"saidWhenItMatters": said})
 }
 
-// The API server is away when the restart would be asked for.
+// The API server is away when the restart would be asked for. It is once the server is
+// back, a minute later at most, which only FRESHWATCH_SLOW=1 waits for.
 func TestNoServerToNoteARestart(t *testing.T) {
 	realServerTest(t)
 	p := sharedPlane.Get(t)
 	cfg, _, tcp := proxied(t, p, p.Config())
 	o := newOperator(t, p, operatorOptions{config: cfg})
-	refuse := func() {
-		tcp.Refuse()
-		tcp.Reset()
-	}
 	failing := o.wedge(t, p)
-	refuse()
-	figures(t, map[string]any{"said": o.wantNoRestart(t, failing)})
+	refusal := tcp.Refuse()
+	tcp.Reset()
+	of := map[string]any{"said": o.wantNoRestart(t, failing)}
+	if os.Getenv("FRESHWATCH_SLOW") != "" {
+		refusal.Lift()
+		back := time.Now()
+		await(t, 2*patience, "a restart is asked for", func() bool { return o.deadlines.Check(nil) != nil })
+		of["askedAfterReturn"] = time.Since(back)
+		wantNoted(t, sharedLease(t, p, o.ns), 0, 1)
+	}
+	figures(t, of)
 }
 
 // wedge starts the operator, and lets a reconcile of it hang until the test ends. What it
@@ -158,14 +165,4 @@ func (p *pod) wantRestarts(t *testing.T, begin time.Time, n int) (after []float6
 		after = append(after, r.at.Sub(begin).Round(100*time.Millisecond).Seconds())
 	}
 	return after
-}
-
-// restartsNoted returns the restarts on the Lease.
-func restartsNoted(t *testing.T, p *realplane.Plane, ns string) []string {
-	t.Helper()
-	lease, err := p.Typed.CoordinationV1().Leases(ns).Get(t.Context(), reconcile.DefaultLease, metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.FieldsFunc(lease.Annotations[wedgeAnnotation], func(r rune) bool { return r == ',' })
 }

@@ -104,13 +104,13 @@ func (c *customers) longest(begin time.Time) (longest time.Duration, served int)
 	return longest, served
 }
 
-// servedBetween returns how many edits of each customer were reconciled in that time.
-func (c *customers) servedBetween(begin, end time.Time) map[string]int {
-	out := map[string]int{}
+// servedSince tells whether edits of each customer were reconciled since.
+func (c *customers) servedSince(begin time.Time) bool {
+	served := map[string]bool{}
 	for _, w := range c.all() {
-		if w.served.After(begin) && w.served.Before(end) {
-			out[w.of]++
+		if w.served.After(begin) {
+			served[w.of] = true
 		}
 	}
-	return out
+	return len(served) == customersAtOnce
 }

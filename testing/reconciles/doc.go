@@ -11,6 +11,8 @@
 // are processes, which a kubelet of a few lines probes and restarts. What is measured is
 // logged with -v, a line of JSON a scenario.
 //
-//	go test ./testing/reconciles          # less than a minute, mostly waiting
-//	go test ./testing/reconciles -short   # what needs no server: nothing yet
+//	go test ./testing/reconciles   # less than a minute, mostly waiting
+//
+// All of them need the server, so -short leaves them out. FRESHWATCH_SLOW=1 waits a
+// minute longer for what is tried again once a minute.
 package reconciles

@@ -163,19 +163,19 @@ func (o *operator) elected(t *testing.T) {
 }
 
 // own returns a metric of package reconcile for a controller.
-func (o *operator) own(t *testing.T, name, controller string) float64 {
+func (o *operator) own(t *testing.T, name, of string) float64 {
 	t.Helper()
-	return metric(t, o.registry, "freshwatch_reconcile_"+name, controller)
+	return metric(t, o.registry, "freshwatch_reconcile_"+name, of)
 }
 
 // theirs returns a metric of controller-runtime for a controller.
-func theirs(t *testing.T, name, controller string) float64 {
+func theirs(t *testing.T, name, of string) float64 {
 	t.Helper()
-	return metric(t, ctrlmetrics.Registry, name, controller)
+	return metric(t, ctrlmetrics.Registry, name, of)
 }
 
 // metric returns the sum of a metric's series for a controller.
-func metric(t *testing.T, from prometheus.Gatherer, name, controller string) float64 {
+func metric(t *testing.T, from prometheus.Gatherer, name, of string) float64 {
 	t.Helper()
 	families, err := from.Gather()
 	if err != nil {
@@ -188,14 +188,14 @@ func metric(t *testing.T, from prometheus.Gatherer, name, controller string) flo
 		}
 		for _, m := range f.GetMetric() {
 			for _, l := range m.GetLabel() {
-				if l.GetName() == "controller" && l.GetValue() == controller {
+				if l.GetName() == "controller" && l.GetValue() == of {
 					sum, found = sum+m.GetCounter().GetValue()+m.GetGauge().GetValue(), true
 				}
 			}
 		}
 	}
 	if !found {
-		t.Errorf("no metric %s of the controller %q", name, controller)
+		t.Errorf("no metric %s of the controller %q", name, of)
 	}
 	return sum
 }

@@ -87,7 +87,7 @@ func (w *worker) through(content string) bool {
 func writeAndRead(c client.Client, name string) act {
 	return func(ctx context.Context, cm *corev1.ConfigMap) error {
 		s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: cm.Namespace, Name: name}}
-		if err := c.Create(ctx, s.DeepCopy()); client.IgnoreAlreadyExists(err) != nil {
+		if err := client.IgnoreAlreadyExists(c.Create(ctx, s.DeepCopy())); err != nil {
 			return err
 		}
 		// New each time, since a write that changes nothing is no write.

@@ -63,7 +63,8 @@ func TestPanicIsNotRecovered(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() {
-		if got := recover(); got != value {
+		got := recover()
+		if err, _ := got.(error); !errors.Is(err, value) {
 			t.Errorf("the panic's value is %v", got)
 		}
 		if got := theirs(t, "controller_runtime_reconcile_panics_total", name); got != 1 {

@@ -13,6 +13,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/freshwatch/freshwatch/reconcile"
 )
 
 // How long a manager that has one wedged reconcile waits for it at its end.
@@ -24,16 +26,19 @@ const shutdownTakes = 2 * time.Second
 func TestShutdown(t *testing.T) {
 	realServerTest(t)
 	p := sharedPlane.Get(t)
-	o := newOperator(t, p, operatorOptions{manager: func(m *manager.Options) { m.GracefulShutdownTimeout = new(shutdownTakes) }})
+	opts := operatorOptions{ns: newNamespace(t, p), manager: func(m *manager.Options) { m.GracefulShutdownTimeout = new(shutdownTakes) }}
+	const patient = "patient" // its deadline is far away
+	opts.deadlines.Controllers = map[string]reconcile.ControllerDeadline{opts.ns + "-" + patient: {Timeout: time.Hour}}
+	o := newOperator(t, p, opts)
 	release := make(chan struct{})
 	wedged := o.add(t, "ignores", workers(1), func(context.Context, *corev1.ConfigMap) error { holdOn(release); return nil })
-	waits := o.add(t, "respects", workers(1), func(ctx context.Context, _ *corev1.ConfigMap) error { <-ctx.Done(); return ctx.Err() })
+	waits := o.add(t, patient, workers(1), func(ctx context.Context, _ *corev1.ConfigMap) error { <-ctx.Done(); return ctx.Err() })
 	o.start(t)
 	let := onceClosed(t, release)
 	edit(t.Context(), t, p, o.ns, stuck, "first")
-	await(t, patience, "wedged", func() bool { return len(o.journal.find(saidWedged, wedged.controller)) == 1 })
-	overruns := len(waits.returned())
-	await(t, patience, "another one waits", func() bool { overruns = len(waits.returned()); return len(waits.tried(stuck)) > overruns })
+	await(t, patience, "wedged", func() bool {
+		return len(o.journal.find(saidWedged, wedged.controller)) == 1 && len(waits.tried(stuck)) == 1
+	})
 
 	begin := time.Now()
 	o.cancel()
@@ -42,13 +47,14 @@ func TestShutdown(t *testing.T) {
 	if o.err == nil || !strings.Contains(o.err.Error(), "failed waiting for all runnables to end within grace period of "+shutdownTakes.String()) {
 		t.Errorf("the manager ended with %v", o.err)
 	}
-	last := waits.returned()[len(waits.returned())-1]
-	if len(waits.returned()) != overruns+1 || !errors.Is(last.err, context.Canceled) || !errors.Is(last.cause, context.Canceled) {
-		t.Errorf("the one that waited ended with %+v", last)
+	if got := waits.returned(); len(got) != 1 || !errors.Is(got[0].err, context.Canceled) || !errors.Is(got[0].cause, context.Canceled) {
+		t.Errorf("the one that waited ended with %+v", got)
 	}
-	o.wantCounts(t, waits.controller, map[string]float64{"deadline_overruns_total": float64(overruns), "running": 0})
-	if n := len(o.journal.overruns(waits.controller)); n != overruns {
-		t.Errorf("%d overruns were told, want %d", n, overruns)
+	o.wantCounts(t, waits.controller, map[string]float64{"deadline_overruns_total": 0, "running": 0, "deadline_seconds": time.Hour.Seconds()})
+	for _, l := range o.journal.find(saidFailed, waits.controller) {
+		if !errors.Is(l.err, context.Canceled) || errors.Is(l.err, reconcile.ErrDeadline) {
+			t.Errorf("controller-runtime was told of %v", l.err)
+		}
 	}
 	let()
 	await(t, patience, "it returns", func() bool { return len(o.journal.find(saidReturned, wedged.controller)) == 1 })
@@ -70,7 +76,7 @@ func TestHandOver(t *testing.T) {
 	var leads atomic.Int32
 	start := func(role string, act act) (*operator, *worker) {
 		o := newOperator(t, p, operatorOptions{ns: ns, manager: func(m *manager.Options) {
-			m.LeaderElection, m.LeaderElectionID, m.LeaderElectionNamespace = true, "the-operator", ns
+			m.LeaderElection, m.LeaderElectionID, m.LeaderElectionNamespace = true, election, ns
 			m.LeaderElectionReleaseOnCancel, m.RetryPeriod = true, new(500*time.Millisecond)
 			m.GracefulShutdownTimeout = new(shutdownTakes)
 		}})
@@ -99,4 +105,29 @@ func TestHandOver(t *testing.T) {
 	a.wantIdle(t)
 	b.wantCounts(t, second.controller, map[string]float64{"deadline_overruns_total": 0, "wedges_total": 0})
 	figures(t, map[string]any{"handOverTook": took, "error": a.err.Error(), "attemptsOfTheFirst": leads.Load()})
+}
+
+// The leader has a wedged reconcile, and cannot renew its lease. The manager ends at
+// once, as ever: nobody waits for what is wedged, and no restart has to be asked for.
+func TestLeadershipLost(t *testing.T) {
+	realServerTest(t)
+	p := sharedPlane.Get(t)
+	cfg, _, tcp := proxied(t, p, p.Config())
+	const renewDeadline = 3 * time.Second
+	ns := newNamespace(t, p)
+	o := newOperator(t, p, operatorOptions{ns: ns, config: cfg, manager: func(m *manager.Options) {
+		m.LeaderElection, m.LeaderElectionID, m.LeaderElectionNamespace = true, election, ns
+		m.LeaseDuration, m.RenewDeadline, m.RetryPeriod = new(2*renewDeadline), new(renewDeadline), new(500*time.Millisecond)
+	}})
+	failing := o.wedge(t, p)
+	tcp.Refuse()
+	tcp.Reset()
+	begin := time.Now()
+	<-o.ended
+	if o.err == nil || o.err.Error() != "leader election lost" {
+		t.Errorf("the manager ended with %v", o.err)
+	}
+	took := time.Since(begin)
+	o.wantNoRestart(t, failing)
+	figures(t, map[string]any{"endedAfter": took})
 }
