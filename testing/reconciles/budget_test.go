@@ -86,7 +86,7 @@ func TestNoRightToNoteARestart(t *testing.T) {
 	realServerTest(t)
 	p := sharedPlane.Get(t)
 	ns := newNamespace(t, p)
-	o := newOperator(t, p, operatorOptions{ns: ns, config: newAccount(t, p, ns)})
+	o := newOperator(t, p, operatorOptions{hasty: true, ns: ns, config: newAccount(t, p, ns)})
 	failing := o.wedge(t, p)
 	const rules = "add to its Role there the rules [{apiGroups: [coordination.k8s.io], resources: [leases], verbs: [create]}, " +
 		"{apiGroups: [coordination.k8s.io], resources: [leases], resourceNames: [freshwatch-canary], verbs: [get, update]}]"
@@ -110,7 +110,7 @@ func TestNoServerToNoteARestart(t *testing.T) {
 	realServerTest(t)
 	p := sharedPlane.Get(t)
 	cfg, _, tcp := proxied(t, p, p.Config())
-	o := newOperator(t, p, operatorOptions{config: cfg})
+	o := newOperator(t, p, operatorOptions{hasty: true, config: cfg})
 	failing := o.wedge(t, p)
 	refusal := tcp.Refuse()
 	tcp.Reset()

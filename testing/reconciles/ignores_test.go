@@ -31,7 +31,7 @@ func TestIgnoresItsContext(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := sharedPlane.Get(t)
-			o := newOperator(t, p, operatorOptions{})
+			o := newOperator(t, p, operatorOptions{hasty: true})
 			release := make(chan struct{})
 			w := o.add(t, "ignores", workers(n), func(context.Context, *corev1.ConfigMap) error {
 				holdOn(release)

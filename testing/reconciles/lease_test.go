@@ -30,7 +30,7 @@ func TestLeaseIsShared(t *testing.T) {
 	realServerTest(t)
 	p := sharedPlane.Get(t)
 	cfg, api, tcp := proxied(t, p, p.Config())
-	o := newOperator(t, p, operatorOptions{config: cfg})
+	o := newOperator(t, p, operatorOptions{hasty: true, config: cfg})
 	canary, err := watchcanary.New(o.mgr, watchcanary.Options{Namespace: o.ns, Interval: watchcanary.MinInterval, FailAfter: watchcanary.MinFailAfter, Logger: o.journal.logger()})
 	if err != nil {
 		t.Fatal(err)

@@ -26,7 +26,9 @@ import (
 )
 
 const (
-	timeout   = 2 * time.Second
+	timeout = 2 * time.Second
+
+	// Of an operator that is hasty. Elsewhere they are long enough for a busy machine.
 	grace     = time.Second
 	failAfter = 2 * time.Second
 )
@@ -50,6 +52,7 @@ type operatorOptions struct {
 	ns        string       // defaults to a new one
 	config    *rest.Config // defaults to the administrator's
 	deadlines reconcile.DeadlinesOptions
+	hasty     bool // it tells of what is wedged within seconds
 	manager   func(*manager.Options)
 }
 
@@ -93,7 +96,8 @@ func newOperator(t *testing.T, p *realplane.Plane, opts operatorOptions) *operat
 	d := &opts.deadlines
 	d.Restarts.Namespace = o.ns
 	d.Default.Logger = o.journal.logger()
-	if d.Default.Grace == 0 {
+	d.Default.Grace, d.Default.FailAfter = patience, patience
+	if opts.hasty {
 		d.Default.Grace, d.Default.FailAfter = grace, failAfter
 	}
 	if d.Default.Timeout == 0 && mo.Controller.ReconciliationTimeout == 0 {

@@ -26,7 +26,7 @@ const shutdownTakes = 2 * time.Second
 func TestShutdown(t *testing.T) {
 	realServerTest(t)
 	p := sharedPlane.Get(t)
-	opts := operatorOptions{ns: newNamespace(t, p), manager: func(m *manager.Options) { m.GracefulShutdownTimeout = new(shutdownTakes) }}
+	opts := operatorOptions{hasty: true, ns: newNamespace(t, p), manager: func(m *manager.Options) { m.GracefulShutdownTimeout = new(shutdownTakes) }}
 	const patient = "patient" // its deadline is far away
 	opts.deadlines.Controllers = map[string]reconcile.ControllerDeadline{opts.ns + "-" + patient: {Timeout: time.Hour}}
 	o := newOperator(t, p, opts)
@@ -75,7 +75,7 @@ func TestHandOver(t *testing.T) {
 	release := make(chan struct{})
 	var leads atomic.Int32
 	start := func(role string, act act) (*operator, *worker) {
-		o := newOperator(t, p, operatorOptions{ns: ns, manager: func(m *manager.Options) {
+		o := newOperator(t, p, operatorOptions{hasty: true, ns: ns, manager: func(m *manager.Options) {
 			m.LeaderElection, m.LeaderElectionID, m.LeaderElectionNamespace = true, election, ns
 			m.LeaderElectionReleaseOnCancel, m.RetryPeriod = true, new(500*time.Millisecond)
 			m.GracefulShutdownTimeout = new(shutdownTakes)
@@ -115,7 +115,7 @@ func TestLeadershipLost(t *testing.T) {
 	cfg, _, tcp := proxied(t, p, p.Config())
 	const renewDeadline = 3 * time.Second
 	ns := newNamespace(t, p)
-	o := newOperator(t, p, operatorOptions{ns: ns, config: cfg, manager: func(m *manager.Options) {
+	o := newOperator(t, p, operatorOptions{hasty: true, ns: ns, config: cfg, manager: func(m *manager.Options) {
 		m.LeaderElection, m.LeaderElectionID, m.LeaderElectionNamespace = true, election, ns
 		m.LeaseDuration, m.RenewDeadline, m.RetryPeriod = new(2*renewDeadline), new(renewDeadline), new(500*time.Millisecond)
 	}})
