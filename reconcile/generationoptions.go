@@ -21,10 +21,9 @@ const (
 	MinGenerationInterval = 2 * time.Second
 	// MaxGenerationInterval bounds how late a lag is noticed.
 	MaxGenerationInterval = time.Hour
-	// DefaultGenerationLimit is a hundred times what a healthy controller takes, more
-	// than its cold start or a change of leaders, and two reads: what is found trailing
-	// by three reads in a row is stuck. It is less than DefaultTimeout, since a
-	// controller whose one reconcile takes that long reports nothing either.
+	// DefaultGenerationLimit is hundreds of times what a healthy controller takes, and
+	// longer than its cold start or a change of leaders. It is less than DefaultTimeout:
+	// the objects behind a reconcile that hangs are told before it is ended.
 	DefaultGenerationLimit = 10 * time.Minute
 	// MaxGenerationLimit is that of every other limit of this package.
 	MaxGenerationLimit = 24 * time.Hour

@@ -39,9 +39,11 @@ type generationSource interface {
 // not looked at again, though its status may be cleared; and a controller that reports a
 // generation which it has not acted on is believed.
 //
-// Generations that reads with a dead token, or past the same dead line as the
-// controller, cannot read either. It says so, and
-// freshwatch_generation_read_age_seconds grows; it finds nothing.
+// Where reads fail, it finds nothing: with the controller's own dead token, over the same
+// dead line, or where an API server answers no list while its watch cache is frozen
+// (429, with the feature ConsistentListFromCacheSkipTimeoutFallback, alpha in 1.37; by
+// default lists take 3 s more then, and a minute where there are several pages). It says
+// so, and freshwatch_generation_read_age_seconds grows.
 //
 // All methods are safe for concurrent use.
 type Generations struct {

@@ -185,6 +185,13 @@ func TestGenerationsThatCannotBeRead(t *testing.T) {
 				if n := len(s.take()); n < 28 {
 					t.Errorf("%d reads in half an hour after that, want one a minute", n)
 				}
+
+				s.script(func(context.Context, listCall) error { return errors.New("again") })
+				time.Sleep(3*time.Minute + 30*time.Second)
+				j.wantLines(t, "again")
+				if n := len(s.take()); n < 2 {
+					t.Errorf("%d tries in the first minutes of another failure, want that it begins with a minute again", n)
+				}
 			})
 		})
 	}
