@@ -5,6 +5,7 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -25,10 +26,11 @@ const (
 
 // Budget bounds restarts. RestartBudget is one that keeps them on a Lease.
 type Budget interface {
-	// Ask asks for a restart, and returns whether it is granted: at most once for the
-	// same moment, however often it is asked. An error says that it could not be noted,
-	// and so is not granted. It is called in a goroutine of its own, and has to return
-	// when ctx ends.
+	// Ask asks for a restart, and returns whether it is granted. at names the question: one
+	// that is asked again, because its answer was an error, is the same restart. An error
+	// says that it could not be noted, and so is not granted. A restart that was granted
+	// counts, even if the reconcile returns before it comes. Ask is called in a goroutine
+	// of its own, by one at a time, and has to return when ctx ends, after 10s.
 	Ask(ctx context.Context, at time.Time) (granted bool, err error)
 }
 
@@ -43,6 +45,7 @@ type asker struct {
 	failing   map[*running]DeadlineOptions // and whose each is
 	at        time.Time                    // when the first of them came
 	asking    bool                         // or waiting to ask again
+	answer    chan answer                  // to the question that is being asked; nil: none is
 	granted   bool
 	exhausted bool // the budget has said no
 	failed    bool // it has said nothing
@@ -83,42 +86,78 @@ func (a *asker) release(r *running) {
 // try asks the budget, and again later where that does not grant a restart.
 func (a *asker) try() {
 	a.mu.Lock()
-	at := a.at
 	a.asking = len(a.failing) > 0
-	wanted := a.asking
+	if a.exhausted {
+		a.at = a.clock.Now() // the last question was answered: this is another one
+	}
+	wanted, at := a.asking, a.at
+	if wanted && a.budget != nil && a.answer == nil {
+		a.answer = make(chan answer, 1)
+		go askBudget(a.budget, at, a.answer)
+	}
+	pending := a.answer
 	a.mu.Unlock()
 	if !wanted {
 		return
 	}
-	granted, err := true, error(nil)
+	got := answer{granted: true}
 	if a.budget != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
-		defer cancel()
-		granted, err = a.budget.Ask(ctx, at)
+		timer := a.clock.NewTimer(2 * askTimeout)
+		defer timer.Stop()
+		select {
+		case got = <-pending:
+			a.mu.Lock()
+			a.answer = nil
+			a.mu.Unlock()
+		case <-timer.C(): // what comes after all is taken the next time
+			got = answer{err: fmt.Errorf("the budget has not answered within %v", askTimeout)}
+		}
 	}
-	text, reason := a.take(granted, err)
-	if text != "" {
+	if text, reason := a.take(got); text != "" {
 		a.log.Info(text, "reason", reason)
 	}
+}
+
+// answer is a Budget's.
+type answer struct {
+	granted bool
+	err     error
+}
+
+// askBudget is left behind where a Budget does not look at its context.
+func askBudget(budget Budget, at time.Time, to chan<- answer) {
+	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
+	defer cancel()
+	out := answer{err: errors.New("the budget has panicked")}
+	defer func() {
+		_ = recover() // what was to protect the process must not end it
+		to <- out
+	}()
+	granted, err := budget.Ask(ctx, at)
+	out = answer{granted && err == nil, err}
 }
 
 // take notes the answer, and returns what is to be logged of it. It is one for those that
 // are wedged now, even if those for which it was asked have returned: one note, one
 // restart.
-func (a *asker) take(granted bool, err error) (text, reason string) {
+func (a *asker) take(got answer) (text, reason string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if granted && err == nil && len(a.failing) > 0 {
+	if len(a.failing) == 0 {
+		a.asking = false
+		return "", ""
+	}
+	if got.granted {
 		a.asking, a.granted, a.exhausted, a.failed = false, true, false, false
 		a.asked++
 		return "A restart is asked for", a.reason()
 	}
 	a.clock.AfterFunc(askEvery, func() { go a.try() })
 	failed, exhausted := a.failed, a.exhausted
-	a.failed, a.exhausted = err != nil, err == nil && !granted
+	a.failed, a.exhausted = got.err != nil, got.err == nil
 	switch {
 	case a.failed && !failed:
-		return "A restart is not asked for, since it cannot be noted", err.Error()
+		return "A restart is not asked for, since it cannot be noted", got.err.Error()
 	case a.exhausted && !exhausted:
 		return "No more restarts are asked for: those before have not helped, so look for the cause", a.reason()
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -195,4 +196,80 @@ func TestAskerOfOneThatHasReturned(t *testing.T) {
 	if len(a.failing) > 0 || a.asking {
 		t.Error("it is asked for")
 	}
+}
+
+// A question that was refused is over: the next one is another.
+func TestAskerAsksAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		asked := map[time.Time]int{}
+		_, release := wedgedWith(t, func(_ context.Context, at time.Time) (bool, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			asked[at]++
+			return false, nil
+		})
+		<-time.After(5*askEvery + time.Second)
+		release()
+		if len(asked) != 6 {
+			t.Errorf("asked %v, want six questions", asked)
+		}
+	})
+}
+
+// A Budget that never answers is told of; one that answers late is heard; none is asked
+// twice at a time.
+func TestAskerOfBudgetThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int32
+		answer := make(chan struct{})
+		d, release := wedgedWith(t, func(context.Context, time.Time) (bool, error) {
+			asked.Add(1)
+			<-answer
+			return true, nil
+		})
+		defer release()
+		<-time.After(time.Hour)
+		d.journal.wantLines(t, `"msg"="A restart is not asked for, since it cannot be noted" "controller"="widgets" "reason"="the budget has not answered within 10s"`)
+		if err := d.Check(nil); err != nil || asked.Load() != 1 {
+			t.Errorf("asked %d times, Check says %v", asked.Load(), err)
+		}
+		close(answer)
+		<-time.After(2 * askEvery)
+		if err := d.Check(nil); !errors.Is(err, ErrWedged) {
+			t.Errorf("granted, and Check says %v", err)
+		}
+	})
+}
+
+// An answer that comes when nothing is wedged any more changes nothing.
+func TestAskerRefusedTooLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, release := wedgedWith(t, func(context.Context, time.Time) (bool, error) {
+			<-time.After(5 * time.Second)
+			return false, nil
+		})
+		release()
+		<-time.After(time.Hour)
+		synctest.Wait()
+		if _, exhausted := d.watch.asker.state(); exhausted {
+			t.Error("exhausted, though nothing is wedged")
+		}
+		d.journal.wantLines(t, "has returned")
+	})
+}
+
+func TestAskerOfBudgetThatPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		free := make(chan struct{})
+		d := newTimed(t, func(context.Context, string) (ctrlreconcile.Result, error) { return deaf(free) }, DeadlineOptions{
+			Budget: budgetFunc(func(context.Context, time.Time) (bool, error) { panic("mine") }),
+		})
+		var wg sync.WaitGroup
+		wg.Go(func() { _, _ = d.Reconcile(t.Context(), "a") })
+		<-time.After(time.Hour)
+		d.journal.wantLines(t, "is wedged", "the budget has panicked")
+		close(free)
+		wg.Wait()
+	})
 }

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/retry"
+	"k8s.io/utils/clock"
 
 	"github.com/freshwatch/freshwatch/internal/restartlease"
 )
@@ -35,7 +36,7 @@ const (
 	// after which a reconcile that wedges at every attempt asks for the next restart.
 	DefaultRestartWindow = 24 * time.Hour
 
-	maxRestartWindow = 30 * 24 * time.Hour
+	maxRestartWindow = 90 * 24 * time.Hour
 	wedgeAnnotation  = "freshwatch.github.io/wedge-restarts"
 )
 
@@ -62,9 +63,15 @@ type RestartBudgetOptions struct {
 
 	// Window is the time in which Restarts are counted.
 	//
-	// Defaults to 24h. At least 1m, at most 30 days. It bounds nothing unless it is longer
-	// than Restarts times what lies between two restarts: Timeout, Grace and FailAfter.
+	// Defaults to 24h. At least 1m, at most 90 days. It bounds nothing unless it is longer
+	// than Restarts times what lies between two restarts, Timeout, Grace and FailAfter;
+	// NewDeadlines refuses one that is not.
 	Window time.Duration
+
+	// Clock is for tests.
+	//
+	// Defaults to the real clock.
+	Clock clock.PassiveClock
 }
 
 func (o RestartBudgetOptions) withDefaults() (RestartBudgetOptions, error) {
@@ -76,6 +83,9 @@ func (o RestartBudgetOptions) withDefaults() (RestartBudgetOptions, error) {
 	}
 	if o.Window == 0 {
 		o.Window = DefaultRestartWindow
+	}
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
 	}
 	var errs []error
 	bad := func(format string, args ...any) {
@@ -170,11 +180,12 @@ func (b *RestartBudget) note(ctx context.Context, at time.Time) (granted bool, e
 	case err != nil:
 		return false, err
 	}
-	had, _ := restartlease.Parse(lease.Annotations[wedgeAnnotation], at)
+	now := b.opts.Clock.Now()
+	had, _ := restartlease.Parse(lease.Annotations[wedgeAnnotation], now)
 	if had.Has(at) {
 		return true, nil // noted before, though nobody heard of it
 	}
-	if had = had.Since(at.Add(-b.opts.Window)); len(had) >= b.opts.Restarts {
+	if had = had.Since(now.Add(-b.opts.Window)); len(had) >= b.opts.Restarts {
 		return false, nil
 	}
 	lease.Annotations = maps.Clone(lease.Annotations)
@@ -190,7 +201,7 @@ func (b *RestartBudget) note(ctx context.Context, at time.Time) (granted bool, e
 	if err != nil {
 		return false, err
 	}
-	if now, _ := restartlease.Parse(lease.Annotations[wedgeAnnotation], at); !now.Has(at) {
+	if has, _ := restartlease.Parse(lease.Annotations[wedgeAnnotation], now); !has.Has(at) {
 		return false, errors.New("it came back without the note: does something on the way change it?")
 	}
 	return true, nil

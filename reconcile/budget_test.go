@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
+	clocktesting "k8s.io/utils/clock/testing"
 )
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
@@ -24,7 +25,7 @@ var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 // on.
 func newBudget(t *testing.T, objs ...runtime.Object) (*RestartBudget, *fake.Clientset) {
 	t.Helper()
-	b, err := NewRestartBudget(&fakeManager{}, RestartBudgetOptions{Namespace: "ns", Restarts: 2, Window: time.Hour})
+	b, err := NewRestartBudget(&fakeManager{}, RestartBudgetOptions{Namespace: "ns", Restarts: 2, Window: time.Hour, Clock: clocktesting.NewFakePassiveClock(noon)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,5 +152,45 @@ func TestRestartBudgetRules(t *testing.T) {
 	}
 	if want := "create ;get update freshwatch-canary"; strings.Join(got, ";") != want {
 		t.Errorf("rules %q, want %q", strings.Join(got, ";"), want)
+	}
+}
+
+// A question that could not be asked for long is judged by the present, not by when it was
+// put: what others have noted since counts, and stays.
+func TestRestartBudgetOldQuestion(t *testing.T) {
+	const others = "2026-01-02T11:50:00Z,2026-01-02T11:55:00Z"
+	b, client := newBudget(t, leaseWith(map[string]string{wedgeAnnotation: others}))
+	if granted, err := b.Ask(t.Context(), noon.Add(-time.Hour)); granted || err != nil {
+		t.Errorf("granted %v, error %v; want it refused", granted, err)
+	}
+	if got := noted(t, client); got != others {
+		t.Errorf("noted %q, want %q", got, others)
+	}
+}
+
+// Two replicas that ask in the same second are two.
+func TestRestartBudgetSameSecond(t *testing.T) {
+	b, client := newBudget(t)
+	for i, want := range []bool{true, true, false} {
+		if granted, err := b.Ask(t.Context(), noon.Add(time.Duration(i)*time.Millisecond)); granted != want || err != nil {
+			t.Errorf("question %d: granted %v, error %v; want %v", i, granted, err, want)
+		}
+	}
+	if got, want := noted(t, client), "2026-01-02T12:00:00Z,2026-01-02T12:00:00.001Z"; got != want {
+		t.Errorf("noted %q, want %q", got, want)
+	}
+}
+
+// What wedges for longer than the window has its restart once the others are out of it.
+func TestRestartBudgetWindowPasses(t *testing.T) {
+	clock := clocktesting.NewFakePassiveClock(noon)
+	b, _ := newBudget(t, leaseWith(map[string]string{wedgeAnnotation: "2026-01-02T11:30:00Z,2026-01-02T11:40:00Z"}))
+	b.opts.Clock = clock
+	if granted, err := b.Ask(t.Context(), noon); granted || err != nil {
+		t.Errorf("granted %v, error %v; want it refused", granted, err)
+	}
+	clock.SetTime(noon.Add(31 * time.Minute))
+	if granted, err := b.Ask(t.Context(), noon.Add(31*time.Minute)); !granted || err != nil {
+		t.Errorf("granted %v, error %v; want it granted", granted, err)
 	}
 }

@@ -41,7 +41,8 @@ func WithDeadline[request comparable](inner ctrlreconcile.TypedReconciler[reques
 }
 
 // Reconcile implements reconcile.TypedReconciler. It is inner's, whose result and error
-// are returned as they are, and whose panic passes.
+// are returned as they are, and whose panic passes. The context ends when it returns, as
+// that of any call does: what goes on after it needs a context of its own.
 //
 // Where the deadline passes first, it returns a *DeadlineError once inner has returned,
 // whatever that was, so that the queue backs off and the request is tried again: a

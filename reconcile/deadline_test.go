@@ -170,7 +170,7 @@ func TestDeadlineEndsContext(t *testing.T) {
 	for _, asked := range []bool{false, true} {
 		var kept context.Context
 		d := newTimed(t, func(ctx context.Context, _ string) (ctrlreconcile.Result, error) {
-			kept = ctx
+			kept = ctx //nolint:fatcontext // on purpose
 			if asked {
 				ctx.Done()
 			}
@@ -180,6 +180,30 @@ func TestDeadlineEndsContext(t *testing.T) {
 			t.Error(err)
 		}
 		wantEnd(kept, t, "kept", context.Canceled, context.Canceled)
+	}
+}
+
+// Whichever of two timers is first, the parent's deadline is one.
+func TestDeadlineOfParentIsFirst(t *testing.T) {
+	for range 100 {
+		d, err := WithDeadline(reconcileFunc(func(ctx context.Context, _ string) (ctrlreconcile.Result, error) {
+			<-ctx.Done()
+			if cause := context.Cause(ctx); !errors.Is(cause, errCause) {
+				t.Errorf("cause %v, want the parent's", cause)
+			}
+			return ctrlreconcile.Result{}, nil
+		}), DeadlineOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Millisecond, errCause)
+		if _, err := d.Reconcile(ctx, "a"); !errors.Is(err, ErrDeadline) {
+			t.Fatalf("error %v, want it not to count as done", err)
+		}
+		cancel()
+		if got := d.watch.counts.overruns; got != 1 {
+			t.Fatalf("%d overruns counted, want 1", got)
+		}
 	}
 }
 
@@ -355,5 +379,9 @@ func TestDeadlineOptions(t *testing.T) {
 	var none ctrlreconcile.TypedReconciler[string]
 	if _, err := WithDeadline(none, DeadlineOptions{}); err == nil {
 		t.Error("no error without a reconciler")
+	}
+	var budget *RestartBudget
+	if _, err := WithDeadline(nop, DeadlineOptions{Budget: budget}); text(err) != "reconcile: DeadlineOptions.Budget is a nil *reconcile.RestartBudget, but must be one, or nothing" {
+		t.Errorf("error %v with a nil budget", err)
 	}
 }

@@ -73,9 +73,9 @@ type DeadlineOptions struct {
 	// Defaults to controller-runtime's.
 	Logger logr.Logger
 
-	// Clock is for tests. A stage whose end is noticed late, by more than half of its
-	// time, begins again, as after a pause of the process: step a fake clock by one of the
-	// times above, and not by several at once.
+	// Clock is for tests. Once the context of a reconcile has ended, a step of more than
+	// 1s is taken for a pause of the process, in which the reconcile could not have
+	// returned, and does not count: step a fake clock by Timeout, and then by seconds.
 	//
 	// Defaults to the real clock.
 	Clock clock.WithDelayedExecution
@@ -95,6 +95,9 @@ func (o DeadlineOptions) withDefaults() (DeadlineOptions, error) {
 		if *d.value < minTimeout || *d.value > maxTimeout {
 			return o, fmt.Errorf("reconcile: DeadlineOptions.%s is %v, but must be at least %v and at most %v", d.field, *d.value, minTimeout, maxTimeout)
 		}
+	}
+	if o.Budget != nil && isNil(o.Budget) {
+		return o, fmt.Errorf("reconcile: DeadlineOptions.Budget is a nil %T, but must be one, or nothing", o.Budget)
 	}
 	if o.Logger.GetSink() == nil {
 		o.Logger = log.Log.WithName("deadline")

@@ -54,8 +54,8 @@ func NewDeadlines(mgr Manager, opts DeadlinesOptions) (*Deadlines, error) {
 	if isNil(mgr) {
 		return nil, errors.New("reconcile: NewDeadlines wants a manager, got nil")
 	}
-	if opts.Default.Timeout == 0 {
-		opts.Default.Timeout = mgr.GetControllerOptions().ReconciliationTimeout
+	if all := mgr.GetControllerOptions().ReconciliationTimeout; opts.Default.Timeout == 0 && all >= minTimeout && all <= maxTimeout {
+		opts.Default.Timeout = all
 	}
 	d := &Deadlines{controllers: map[string]watched{}, descs: newRestartDescs("")}
 	var err error
@@ -105,7 +105,13 @@ func Complete[request comparable](d *Deadlines, name string, b *builder.TypedBui
 	if err != nil {
 		return err
 	}
-	return b.Named(name).Complete(limited)
+	if err := b.Named(name).Complete(limited); err != nil {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		delete(d.controllers, name) // it may be tried again
+		return err
+	}
+	return nil
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.

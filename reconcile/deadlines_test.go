@@ -45,7 +45,8 @@ func TestDeadlinesOptions(t *testing.T) {
 		{"default name", DeadlinesOptions{Default: DeadlineOptions{Name: "x"}, Restarts: inDefault}, `reconcile: DeadlinesOptions.Default.Name is "x", but must be empty: each controller has its own`},
 		{"own", DeadlinesOptions{Controllers: map[string]ControllerDeadline{"x": {Grace: -1}}, Restarts: inDefault}, `reconcile: DeadlineOptions.Grace is -1ns, but must be at least 1s and at most 24h0m0s (in DeadlinesOptions.Controllers["x"])`},
 		{"restarts", DeadlinesOptions{Restarts: RestartBudgetOptions{Namespace: "default", Restarts: 33}}, "reconcile: RestartBudgetOptions.Restarts is 33, but must be at least 1 and at most 32 (DeadlineOptions.NeverFail has none)"},
-		{"window", DeadlinesOptions{Restarts: RestartBudgetOptions{Namespace: "default", Window: 1}}, "reconcile: RestartBudgetOptions.Window is 1ns, but must be at least 1m0s and at most 720h0m0s"},
+		{"window", DeadlinesOptions{Restarts: RestartBudgetOptions{Namespace: "default", Window: 1}}, "reconcile: RestartBudgetOptions.Window is 1ns, but must be at least 1m0s and at most 2160h0m0s"},
+		{"window that bounds nothing", DeadlinesOptions{Restarts: RestartBudgetOptions{Namespace: "default", Window: time.Hour}}, "reconcile: RestartBudgetOptions.Window is 1h0m0s, but must be at least 1h3m0s, Restarts (3) times Timeout, Grace and FailAfter, or it bounds nothing"},
 		{"lease", DeadlinesOptions{Restarts: RestartBudgetOptions{Namespace: "default", Lease: "A"}}, `reconcile: RestartBudgetOptions.Lease is "A", but must be an object's name: `},
 		{"namespace", DeadlinesOptions{Restarts: RestartBudgetOptions{Namespace: "a.b"}}, `reconcile: RestartBudgetOptions.Namespace is "a.b", but must be a namespace's name: `},
 	}
@@ -78,6 +79,7 @@ func TestDeadlinesOfControllers(t *testing.T) {
 	}{
 		{"nothing said", "any", 0, DeadlineOptions{}, ControllerDeadline{Timeout: 15 * time.Minute, Grace: time.Minute, FailAfter: 5 * time.Minute}, window},
 		{"the manager's", "any", 7 * time.Minute, DeadlineOptions{}, ControllerDeadline{Timeout: 7 * time.Minute, Grace: time.Minute, FailAfter: 5 * time.Minute}, window},
+		{"the manager's, which is no use", "any", time.Millisecond, DeadlineOptions{}, ControllerDeadline{Timeout: 15 * time.Minute, Grace: time.Minute, FailAfter: 5 * time.Minute}, window},
 		{"the default", "any", 7 * time.Minute, DeadlineOptions{Timeout: time.Minute}, ControllerDeadline{Timeout: time.Minute, Grace: time.Minute, FailAfter: 5 * time.Minute}, window},
 		{"its own time", "slow", 7 * time.Minute, DeadlineOptions{}, ControllerDeadline{Timeout: 5 * time.Hour, Grace: time.Minute, FailAfter: 5 * time.Minute, NeverFail: true}, window},
 		{"its own rest", "quick", 0, DeadlineOptions{}, ControllerDeadline{Timeout: 15 * time.Minute, Grace: 2 * time.Second, FailAfter: 4 * time.Second}, window},
@@ -203,7 +205,7 @@ func TestDeadlinesSayWhoHasNone(t *testing.T) {
 	}
 	r := reconcileFunc(func(context.Context, string) (ctrlreconcile.Result, error) { return ctrlreconcile.Result{}, nil })
 	registry := prometheus.NewRegistry()
-	workers := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "controller_runtime_max_concurrent_reconciles"}, []string{"controller"})
+	workers := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "controller_runtime_max_concurrent_reconciles", Help: "As controller-runtime has it."}, []string{"controller"})
 	registry.MustRegister(workers)
 	for _, name := range []string{"widgets", "gadgets"} {
 		workers.WithLabelValues(name).Set(1)

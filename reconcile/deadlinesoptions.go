@@ -30,7 +30,7 @@ type DeadlinesOptions struct {
 	// Restarts configures the budget, unless Default.Budget or Default.NeverFail is set.
 	// Outside of a pod its Namespace is needed. Its Window defaults to twice what Restarts
 	// restarts take of a controller whose reconciles wedge at every attempt, if that is
-	// more than 24h.
+	// more than 24h, and has to be at least once that.
 	Restarts RestartBudgetOptions
 }
 
@@ -59,9 +59,13 @@ func (o DeadlinesOptions) withDefaults() (_ DeadlinesOptions, err error) {
 		}
 		longest = max(longest, own.cycle())
 	}
+	n := min(cmp.Or(max(0, o.Restarts.Restarts), DefaultRestarts), restartlease.RememberedAtMost)
+	takes := time.Duration(n) * longest
 	if o.Restarts.Window == 0 {
-		n := min(cmp.Or(max(0, o.Restarts.Restarts), DefaultRestarts), restartlease.RememberedAtMost)
-		o.Restarts.Window = min(max(DefaultRestartWindow, time.Duration(2*n)*longest), maxRestartWindow)
+		o.Restarts.Window = min(max(DefaultRestartWindow, 2*takes), maxRestartWindow)
+	}
+	if ours := o.Default.Budget == nil && !o.Default.NeverFail; ours && o.Restarts.Window >= time.Minute && o.Restarts.Window < takes {
+		errs = append(errs, fmt.Errorf("reconcile: RestartBudgetOptions.Window is %v, but must be at least %v, Restarts (%d) times Timeout, Grace and FailAfter, or it bounds nothing", o.Restarts.Window, takes, n))
 	}
 	return o, errors.Join(errs...)
 }

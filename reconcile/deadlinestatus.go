@@ -35,11 +35,16 @@ func oldestFirst(a, b InFlight) int {
 
 func (w *watch[request]) snapshot() []InFlight {
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	now := w.opts.Clock.Now()
-	out := make([]InFlight, 0, len(w.running))
-	for _, r := range w.running {
-		out = append(out, InFlight{w.opts.Name, fmt.Sprint(r.request), now.Sub(r.began), r.progress.stage})
+	out := make([]InFlight, len(w.running))
+	requests := make([]request, len(w.running))
+	for i, r := range w.running {
+		out[i] = InFlight{Controller: w.opts.Name, Age: now.Sub(r.began), Stage: r.progress.stage}
+		requests[i] = r.request
+	}
+	w.mu.Unlock()
+	for i, req := range requests { // a String that blocks must not block the workers
+		out[i].Request = fmt.Sprint(req)
 	}
 	return out
 }

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"k8s.io/utils/clock"
 )
 
 // limited is the context of one reconcile: its parent, with a deadline that somebody
@@ -18,6 +20,7 @@ type limited struct {
 	parent context.Context
 	began  time.Time
 	limit  time.Duration
+	clock  clock.PassiveClock // of began; nil: the real one
 
 	mu       sync.Mutex               // held by who sets standard
 	standard atomic.Pointer[standard] // nil: nobody has waited for the end, and it has not expired
@@ -35,6 +38,9 @@ type standard struct {
 // Deadline implements context.Context.
 func (l *limited) Deadline() (time.Time, bool) {
 	own := l.began.Add(l.limit)
+	if l.clock != nil { // those who ask will compare it with the real time
+		own = time.Now().Add(own.Sub(l.clock.Now())) //nolint:forbidigo // see above
+	}
 	if d, ok := l.parent.Deadline(); ok && d.Before(own) {
 		return d, true
 	}
@@ -51,13 +57,19 @@ func (l *limited) Done() <-chan struct{} {
 
 // Err implements context.Context.
 func (l *limited) Err() error {
-	if s := l.standard.Load(); s != nil {
-		return s.Err()
+	s := l.standard.Load()
+	if s == nil && l.ended.Load() {
+		s = l.become()
 	}
-	if l.ended.Load() {
-		return l.become().Err()
+	if s == nil {
+		return l.parent.Err()
 	}
-	return l.parent.Err()
+	err := s.Err()
+	if err == nil && l.parent.Err() != nil {
+		<-s.Done() // which is about to follow
+		err = s.Err()
+	}
+	return err
 }
 
 // Value implements context.Context.
@@ -127,6 +139,7 @@ type origin struct {
 	never  chan struct{} // not the parent's: else the standard context would be told by that one
 	over   atomic.Pointer[context.Context]
 	end    func()
+	stop   func() bool // of the parent's telling
 }
 
 func (s *origin) now() context.Context {
@@ -143,8 +156,8 @@ func (s *origin) Value(key any) any           { return s.now().Value(key) }
 
 // AfterFunc is called once, by context.WithCancel.
 func (s *origin) AfterFunc(f func()) (stop func() bool) {
-	s.end = f
-	return context.AfterFunc(s.parent, f)
+	s.end, s.stop = f, context.AfterFunc(s.parent, f)
+	return s.stop
 }
 
 func (s *origin) expire(cause error) {
@@ -152,4 +165,5 @@ func (s *origin) expire(cause error) {
 	defer cancel() // it has ended
 	s.over.Store(&over)
 	s.end()
+	s.stop() // else the parent, which may live for long, would remember it
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	clocktesting "k8s.io/utils/clock/testing"
 )
 
 type valueKey struct{}
@@ -166,4 +168,43 @@ func TestLimitedRaces(t *testing.T) {
 			t.Fatal("it has not ended")
 		}
 	}
+}
+
+// A deadline that a fake clock decides is told in real time, since those who ask for it
+// compare it with that.
+func TestLimitedDeadlineOfFakeClock(t *testing.T) {
+	fake := clocktesting.NewFakePassiveClock(time.Date(2001, 1, 2, 3, 4, 5, 0, time.UTC))
+	l := &limited{parent: t.Context(), began: fake.Now(), limit: time.Hour, clock: fake}
+	fake.SetTime(fake.Now().Add(10 * time.Minute))
+	d, _ := l.Deadline()
+	if left := time.Until(d); left > 50*time.Minute || left < 40*time.Minute {
+		t.Errorf("%v are left, want 50m", left)
+	}
+}
+
+// What has expired is not remembered by its parent, which is a controller's for as long
+// as that runs.
+func TestLimitedForgotten(t *testing.T) {
+	told := 0
+	parent := &counting{Context: t.Context(), done: make(chan struct{}), stopped: &told}
+	l := &limited{parent: parent, limit: time.Hour}
+	l.Done()
+	l.expire(errCause)
+	l.finish()
+	if told == 0 {
+		t.Error("the parent would tell it still")
+	}
+}
+
+// counting is a context that counts who does not want to be told of its end any more.
+type counting struct {
+	context.Context
+	done    chan struct{}
+	stopped *int
+}
+
+func (c *counting) Done() <-chan struct{} { return c.done }
+
+func (c *counting) AfterFunc(func()) func() bool {
+	return func() bool { *c.stopped++; return true }
 }

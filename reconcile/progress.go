@@ -32,23 +32,37 @@ type progress struct {
 	due   time.Time
 }
 
+// pulse is how often reconciles are looked at whose context has ended, so that a pause of
+// the process is noticed: a timer that fires later than this was held up.
+const pulse = time.Second
+
+// next returns when the progress has to be looked at, as of now.
+func (p progress) next(now time.Time) time.Time {
+	if soon := now.Add(pulse); p.stage != Running && soon.Before(p.due) {
+		return soon
+	}
+	return p.due
+}
+
 // advance returns the progress at now, given how long each stage takes. It moves by at
 // most one stage at a time, and each stage begins when the one before is seen to be
-// over, not when it should have been: a process that was paused has to be given the
-// time in which the reconcile can return. For the same reason a stage that ends late, by
-// more than half of its time, begins again; but for the first, since ending a context
-// late is better than later, and does no harm.
-func (p progress) advance(now time.Time, opts DeadlineOptions) progress {
+// over, not when it should have been. late is by how much this look is late. A process
+// that was paused for that long has not given the reconcile the time in which it could
+// have returned, so the stage is longer by as much; but for the first, since ending a
+// context late is better than later, and does no harm.
+func (p progress) advance(now time.Time, late time.Duration, opts DeadlineOptions) progress {
+	if p.stage != Running && late > pulse {
+		p.due = p.due.Add(late)
+	}
 	if p.stage == Failing || now.Before(p.due) {
 		return p
 	}
-	takes := [...]time.Duration{Running: opts.Timeout, Overrun: opts.Grace, Wedged: opts.FailAfter}
-	if p.stage != Running && now.Sub(p.due) > takes[p.stage]/2 {
-		return progress{p.stage, now.Add(takes[p.stage])}
-	}
-	next := p.stage + 1
-	if next == Failing {
+	switch p.stage {
+	case Running:
+		return progress{Overrun, now.Add(opts.Grace)}
+	case Overrun:
+		return progress{Wedged, now.Add(opts.FailAfter)}
+	default:
 		return progress{stage: Failing}
 	}
-	return progress{next, now.Add(takes[next])}
 }

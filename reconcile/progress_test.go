@@ -14,27 +14,29 @@ func TestProgressAdvance(t *testing.T) {
 	tests := []struct {
 		name string
 		from Stage
-		late time.Duration // after it was due
+		past time.Duration // it was due
+		late time.Duration // is this look
 		want Stage
 		due  time.Duration // after that
 	}{
-		{"within the deadline", Running, -1, Running, 1},
-		{"at the deadline", Running, 0, Overrun, opts.Grace},
-		{"a deadline that is noticed late counts all the same", Running, 3 * time.Hour, Overrun, opts.Grace},
-		{"within the grace", Overrun, -1, Overrun, 1},
-		{"past the grace", Overrun, 0, Wedged, opts.FailAfter},
-		{"past the grace, a little late", Overrun, opts.Grace / 2, Wedged, opts.FailAfter},
-		{"paused in the grace, which begins again", Overrun, opts.Grace/2 + 1, Overrun, opts.Grace},
-		{"wedged", Wedged, -1, Wedged, 1},
-		{"wedged for long", Wedged, 0, Failing, 0},
-		{"wedged for long, a little late", Wedged, opts.FailAfter / 2, Failing, 0},
-		{"paused while wedged", Wedged, opts.FailAfter/2 + 1, Wedged, opts.FailAfter},
-		{"failing, which is the end", Failing, 1000 * time.Hour, Failing, 0},
+		{"within the deadline", Running, -1, 0, Running, 1},
+		{"at the deadline", Running, 0, 0, Overrun, opts.Grace},
+		{"a deadline that is noticed late counts all the same", Running, 3 * time.Hour, 3 * time.Hour, Overrun, opts.Grace},
+		{"within the grace", Overrun, -1, 0, Overrun, 1},
+		{"past the grace", Overrun, 0, 0, Wedged, opts.FailAfter},
+		{"past the grace, as late as may be", Overrun, 0, pulse, Wedged, opts.FailAfter},
+		{"paused in the grace, which is longer by that", Overrun, 0, pulse + 1, Overrun, pulse + 1},
+		{"paused before the grace was over", Overrun, -10 * time.Second, time.Minute, Overrun, 70 * time.Second},
+		{"wedged", Wedged, -1, 0, Wedged, 1},
+		{"wedged for long", Wedged, 0, 0, Failing, 0},
+		{"wedged for long, as late as may be", Wedged, 0, pulse, Failing, 0},
+		{"paused while wedged", Wedged, time.Second, 4 * time.Minute, Wedged, 4*time.Minute - time.Second},
+		{"failing, which is the end", Failing, 1000 * time.Hour, 1000 * time.Hour, Failing, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			now := began.Add(tt.late)
-			got := progress{tt.from, began}.advance(now, opts)
+			now := began.Add(tt.past)
+			got := progress{tt.from, began}.advance(now, tt.late, opts)
 			if got.stage != tt.want {
 				t.Errorf("%v, want %v", got.stage, tt.want)
 			}
@@ -42,5 +44,20 @@ func TestProgressAdvance(t *testing.T) {
 				t.Errorf("due after %v, want %v", due, tt.due)
 			}
 		})
+	}
+}
+
+// Once a context has ended, it is looked often enough to notice a pause.
+func TestProgressNext(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for _, tt := range []struct {
+		stage     Stage
+		due, want time.Duration
+	}{
+		{Running, time.Hour, time.Hour}, {Overrun, time.Hour, pulse}, {Wedged, time.Hour, pulse}, {Wedged, pulse - 1, pulse - 1},
+	} {
+		if got := (progress{tt.stage, now.Add(tt.due)}).next(now).Sub(now); got != tt.want {
+			t.Errorf("%v, due after %v: looked at after %v, want %v", tt.stage, tt.due, got, tt.want)
+		}
 	}
 }

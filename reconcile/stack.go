@@ -4,7 +4,6 @@
 package reconcile
 
 import (
-	"fmt"
 	"runtime"
 	"strings"
 )
@@ -28,19 +27,24 @@ func (r *running) call(f func()) {
 	runtime.KeepAlive(r) // so that the argument is kept where a stack shows it
 }
 
-// stackOf returns the part of r's stack that is the reconciler's, out of stacks; "" if
-// it is not there.
-func stackOf(r *running, stacks string) string {
-	marker := fmt.Sprintf(".(*running).call(%p", r)
+// stacksByAddress returns what of each stack is the reconciler's, by the address of its
+// running as it is printed.
+func stacksByAddress(stacks string) map[string]string {
+	const marker = ".(*running).call("
+	out := map[string]string{}
 	for stack := range strings.SplitSeq(stacks, "\n\n") {
-		before, _, found := strings.Cut(stack, marker)
+		before, after, found := strings.Cut(stack, marker)
 		if !found {
 			continue
 		}
+		end := strings.IndexAny(after, ",)?")
+		if end < 0 {
+			continue
+		}
 		before = before[:strings.LastIndexByte(before, '\n')+1]
-		return before[:min(len(before), stackAtMost)]
+		out[after[:end]] = before[:min(len(before), stackAtMost)]
 	}
-	return ""
+	return out
 }
 
 // allStacks returns the stacks of all goroutines. It stops the program for as long as it

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"k8s.io/utils/clock"
 )
 
 // running is one reconcile that runs, and its context. The watch's lock guards what is
@@ -29,6 +31,7 @@ type entry[request comparable] struct {
 // it.
 type watch[request comparable] struct {
 	opts  DeadlineOptions
+	fake  clock.PassiveClock // nil: the clock is the real one
 	asker *asker
 	descs deadlineDescs
 
@@ -42,7 +45,11 @@ type watch[request comparable] struct {
 type deadlineCounts struct{ overruns, wedges, held uint64 }
 
 func newWatch[request comparable](opts DeadlineOptions, asker *asker) *watch[request] {
-	return &watch[request]{opts: opts, asker: asker, descs: newDeadlineDescs(opts.Name)}
+	w := &watch[request]{opts: opts, asker: asker, descs: newDeadlineDescs(opts.Name)}
+	if _, isReal := opts.Clock.(clock.RealClock); !isReal {
+		w.fake = opts.Clock
+	}
+	return w
 }
 
 // begin notes that a reconcile begins, and returns its context; or tells that the same
@@ -53,7 +60,7 @@ func (w *watch[request]) begin(ctx context.Context, req request) (*running, bool
 		limit = min(limit, time.Until(earlier)) //nolint:forbidigo // a context keeps to the real clock
 	}
 	due := now.Add(limit)
-	r := &running{limited: limited{parent: ctx, began: now, limit: limit}, progress: progress{due: due}}
+	r := &running{limited: limited{parent: ctx, began: now, limit: limit, clock: w.fake}, progress: progress{due: due}}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i := range w.running {
@@ -88,6 +95,10 @@ func (w *watch[request]) end(req request, r *running) *DeadlineError {
 	w.running[r.index].index = r.index
 	w.running[last] = entry[request]{}
 	w.running = w.running[:last]
+	if r.progress.stage == Running && r.limit < w.opts.Timeout && r.parent.Err() == context.DeadlineExceeded {
+		r.progress.stage = Overrun // the parent's deadline was there before the timer
+		w.counts.overruns++
+	}
 	stage := r.progress.stage
 	w.mu.Unlock()
 	if stage == Running {
@@ -122,12 +133,14 @@ func (w *watch[request]) advance(armed time.Time) (todo []func()) {
 	}
 	w.armed = time.Time{}
 	now := w.opts.Clock.Now()
+	late := now.Sub(armed)
 	var wedged []wedge
+	var next time.Time
 	for _, e := range w.running {
 		before := e.progress.stage
-		e.progress = e.progress.advance(now, w.opts)
-		if e.progress.stage != Failing {
-			w.arm(now, e.progress.due)
+		e.progress = e.progress.advance(now, late, w.opts)
+		if due := e.progress.next(now); e.progress.stage != Failing && (next.IsZero() || due.Before(next)) {
+			next = due
 		}
 		if e.progress.stage == before {
 			continue
@@ -136,15 +149,20 @@ func (w *watch[request]) advance(armed time.Time) (todo []func()) {
 		case Running: // where each begins
 		case Overrun:
 			w.counts.overruns++
-			todo = append(todo, func() { e.expire(w.overrun(e.request, e.running, 0)) })
+			if e.limit == w.opts.Timeout { // else it is the parent's deadline, which ends it
+				todo = append(todo, func() { e.expire(w.overrun(e.request, e.running, 0)) })
+			}
 		case Wedged:
 			w.counts.wedges++
-			wedged = append(wedged, wedge{fmt.Sprint(e.request), e.running, now.Sub(e.began)})
+			wedged = append(wedged, wedge{e.request, e.running, now.Sub(e.began)})
 		case Failing:
 			if !w.opts.NeverFail {
 				todo = append(todo, func() { w.asker.ask(e.running, w.opts) })
 			}
 		}
+	}
+	if !next.IsZero() {
+		w.arm(now, next)
 	}
 	if len(wedged) > 0 {
 		todo = append(todo, func() { report(w.opts, wedged) })

@@ -5,27 +5,28 @@ package reconcile
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 )
 
 // wedge is a reconcile that has just been found to be wedged.
 type wedge struct {
-	request string
+	request any
 	*running
 	age time.Duration
 }
 
 // report logs each of them, with its stack.
 func report(opts DeadlineOptions, wedged []wedge) {
-	stacks := allStacks()
+	stacks := stacksByAddress(allStacks())
 	for _, w := range wedged {
-		stack := stackOf(w.running, stacks)
-		if stack == "" {
+		stack, found := stacks[fmt.Sprintf("%p", w.running)]
+		if !found {
 			stack = "not found: it has just returned, or there are too many goroutines"
 		}
 		opts.Logger.Info("Reconcile is wedged: its context has ended, and it does not return. Its worker is lost until it does",
-			"request", w.request, "age", w.age.String(), "limit", w.limit.String(), "stack", stack)
+			"request", fmt.Sprint(w.request), "age", w.age.String(), "limit", w.limit.String(), "stack", stack)
 	}
 }
 

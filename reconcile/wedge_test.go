@@ -6,6 +6,7 @@ package reconcile
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -156,7 +157,8 @@ func TestWedgedFakeClock(t *testing.T) {
 			step time.Duration
 			want Stage
 		}{
-			{10*time.Second - 1, Running}, {1, Overrun}, {2*time.Second - 1, Overrun}, {1, Wedged}, {3*time.Second - 1, Wedged}, {1, Failing},
+			{10*time.Second - 1, Running}, {1, Overrun}, {time.Second, Overrun}, {time.Second - 1, Overrun}, {1, Wedged},
+			{time.Second, Wedged}, {time.Second, Wedged}, {time.Second - 1, Wedged}, {1, Failing},
 		} {
 			clock.Step(s.step)
 			synctest.Wait()
@@ -172,26 +174,40 @@ func TestWedgedFakeClock(t *testing.T) {
 	})
 }
 
-// A process that was paused for an hour in the grace blames nobody when it wakes.
+// The time in which a process was paused counts for nothing once a context has ended,
+// whenever it was paused. What is given are the times at which the process runs.
 func TestWedgedPaused(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		clock := clocktesting.NewFakeClock(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
-		release := make(chan struct{})
-		d := newTimed(t, func(context.Context, string) (ctrlreconcile.Result, error) { return deaf(release) }, DeadlineOptions{Clock: clock})
-		var wg sync.WaitGroup
-		wg.Go(func() { _, _ = d.Reconcile(t.Context(), "a") })
-		synctest.Wait()
-		for range 3 {
-			clock.Step(time.Hour) // each time it wakes in the middle of a stage
-			synctest.Wait()
-		}
-		if got := d.InFlight()[0].Stage; got != Overrun {
-			t.Errorf("%v, want Overrun", got)
-		}
-		d.journal.wantLines(t)
-		close(release)
-		wg.Wait()
-	})
+	for _, tt := range []struct {
+		steps []time.Duration
+		want  Stage
+	}{
+		{[]time.Duration{time.Hour}, Overrun},
+		{[]time.Duration{time.Hour, time.Hour}, Overrun},
+		{[]time.Duration{10 * time.Second, 1500 * time.Millisecond}, Overrun}, // merely late
+		{[]time.Duration{10 * time.Second, time.Second, time.Second}, Wedged}, // not paused
+		{[]time.Duration{10 * time.Second, time.Second, time.Second, time.Hour, time.Hour}, Wedged},
+		{[]time.Duration{10 * time.Second, time.Second, time.Second, 2900 * time.Millisecond, time.Second}, Wedged},
+	} {
+		t.Run(fmt.Sprint(tt.steps), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				clock := clocktesting.NewFakeClock(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+				release := make(chan struct{})
+				d := newTimed(t, func(context.Context, string) (ctrlreconcile.Result, error) { return deaf(release) }, DeadlineOptions{Clock: clock})
+				var wg sync.WaitGroup
+				wg.Go(func() { _, _ = d.Reconcile(t.Context(), "a") })
+				synctest.Wait()
+				for _, step := range tt.steps {
+					clock.Step(step)
+					synctest.Wait()
+				}
+				if got := d.InFlight()[0].Stage; got != tt.want {
+					t.Errorf("%v, want %v", got, tt.want)
+				}
+				close(release)
+				wg.Wait()
+			})
+		})
+	}
 }
 
 func TestInFlight(t *testing.T) {

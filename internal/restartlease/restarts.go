@@ -36,7 +36,7 @@ func Parse(text string, now time.Time) (out Restarts, ok bool) {
 			ok = false
 			continue
 		}
-		out = append(out, at.UTC().Truncate(time.Second))
+		out = append(out, at.UTC().Truncate(time.Microsecond))
 	}
 	slices.SortFunc(out, time.Time.Compare)
 	return out.newest(RememberedAtMost), ok
@@ -46,7 +46,7 @@ func Parse(text string, now time.Time) (out Restarts, ok bool) {
 func (r Restarts) String() string {
 	parts := make([]string, len(r))
 	for i, at := range r {
-		parts[i] = at.UTC().Format(time.RFC3339)
+		parts[i] = at.UTC().Format(time.RFC3339Nano)
 	}
 	return strings.Join(parts, ",")
 }
@@ -74,10 +74,10 @@ func (r Restarts) Since(t time.Time) Restarts {
 
 // Has tells whether at is one of them.
 func (r Restarts) Has(at time.Time) bool {
-	return slices.ContainsFunc(r, func(t time.Time) bool { return t.Equal(at.Truncate(time.Second)) })
+	return slices.ContainsFunc(r, func(t time.Time) bool { return t.Equal(at.Truncate(time.Microsecond)) })
 }
 
 // Add returns them and one more.
 func (r Restarts) Add(at time.Time) Restarts {
-	return append(slices.Clone(r), at.UTC().Truncate(time.Second)).newest(RememberedAtMost)
+	return append(slices.Clone(r), at.UTC().Truncate(time.Microsecond)).newest(RememberedAtMost)
 }
