@@ -88,18 +88,20 @@ func (c *customers) all() []wait {
 	return slices.Clone(c.waits)
 }
 
-// longest returns the longest that an edit waited which was made from begin on, and how
-// many of them were reconciled. Edits that were not have waited until now.
+// longest returns the longest that an edit has waited since begin, and how many were
+// reconciled. Edits that were not have waited until now.
 func (c *customers) longest(begin time.Time) (longest time.Duration, served int) {
 	for _, w := range c.all() {
+		end := w.served
 		switch {
-		case w.edited.Before(begin):
-		case w.served.IsZero():
-			longest = max(longest, time.Since(w.edited))
+		case end.IsZero():
+			end = time.Now()
+		case end.Before(begin):
+			continue
 		default:
-			longest = max(longest, w.served.Sub(w.edited))
 			served++
 		}
+		longest = max(longest, end.Sub(w.edited))
 	}
 	return longest, served
 }
