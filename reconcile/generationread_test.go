@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
@@ -60,6 +61,19 @@ func TestGenerationReadByPages(t *testing.T) {
 	want.began, want.ended = got.began, got.ended
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(generationReading{}, generationSighting{})); diff != "" {
 		t.Errorf("reading (-want +got):\n%s", diff)
+	}
+}
+
+// What is asked for: that namespace, those labels, and no resourceVersion, which a watch
+// cache could answer that is as old as what the controller sees.
+func TestGenerationReadAsks(t *testing.T) {
+	selector, err := labels.Parse("!paused")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := generationTarget{namespace: "a", selector: selector}.options(2, "next")
+	if diff := cmp.Diff(&metav1.ListOptions{LabelSelector: "!paused", Limit: 2, Continue: "next"}, got.AsListOptions()); diff != "" || got.Namespace != "a" {
+		t.Errorf("in namespace %q (-want +got):\n%s", got.Namespace, diff)
 	}
 }
 

@@ -107,5 +107,11 @@ func TestBlindControllers(t *testing.T) {
 	if lines := w.logged("ahead of their controller"); len(lines) != want {
 		t.Errorf("%d lines of lags, want %d:\n%q", len(lines), want, lines)
 	}
-	figures(t, map[string]any{"log": w.logged("")})
+	// The healthy edits took a moment, and each that was not seen as long as it was not.
+	sum, samples := w.metric(t, "freshwatch_generation_propagation_seconds", deployments)
+	faults := len(blindnesses())
+	if blind := (time.Duration(faults) * limit).Seconds(); sum < blind || samples <= uint64(faults) {
+		t.Errorf("%d edits took %v s to be reported, want more than those in %d faults, and more than %v s", samples, sum, faults, blind)
+	}
+	figures(t, map[string]any{"log": w.logged(""), "reported": samples, "propagationSum": sum})
 }

@@ -4,10 +4,8 @@
 package generations
 
 import (
-	"strings"
 	"testing"
 
-	"github.com/prometheus/client_golang/prometheus"
 	appsv1 "k8s.io/api/apps/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -43,7 +41,7 @@ func TestRights(t *testing.T) {
 		t.Fatal(err)
 	}
 	noticed := w.await(t, patience, "the token is dead", told("delete the Pod"))
-	if n := reads(t, w, "unauthorized"); n == 0 {
+	if n, _ := w.metric(t, "freshwatch_generation_reads_total", "unauthorized"); n == 0 {
 		t.Error("no read is counted as unauthorized")
 	}
 	if n := len(w.logged("cannot be read")); n != 2 {
@@ -68,28 +66,4 @@ func (p *plane) grant(t *testing.T, account string, rule rbacv1.PolicyRule) {
 	if _, err := rbac.ClusterRoleBindings().Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// reads is how many reads have ended like that, by the metrics.
-func reads(t *testing.T, c prometheus.Collector, result string) float64 {
-	t.Helper()
-	registry := prometheus.NewRegistry()
-	if err := registry.Register(c); err != nil {
-		t.Fatal(err)
-	}
-	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum := 0.0
-	for _, f := range families {
-		for _, m := range f.GetMetric() {
-			for _, l := range m.GetLabel() {
-				if strings.HasSuffix(f.GetName(), "_reads_total") && l.GetName() == "result" && l.GetValue() == result {
-					sum += m.GetCounter().GetValue()
-				}
-			}
-		}
-	}
-	return sum
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr/funcr"
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 
@@ -132,6 +133,31 @@ func (w *watcher) await(t *testing.T, limit time.Duration, what string, cond fun
 		t.Fatalf("not within %v: %s\n%+v\n%s", limit, what, w.Status(), strings.Join(w.lines, "\n"))
 	}
 	return time.Since(begin)
+}
+
+// metric returns the first series of a metric of which a label has that value: a counter,
+// or the sum of a histogram and how many samples that has.
+func (w *watcher) metric(t *testing.T, name, label string) (value float64, samples uint64) {
+	t.Helper()
+	registry := prometheus.NewRegistry()
+	if err := registry.Register(w); err != nil {
+		t.Fatal(err)
+	}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			for _, l := range m.GetLabel() {
+				if f.GetName() == name && l.GetValue() == label {
+					return m.GetCounter().GetValue() + m.GetHistogram().GetSampleSum(), m.GetHistogram().GetSampleCount()
+				}
+			}
+		}
+	}
+	t.Fatalf("there is no %s of %s", name, label)
+	return 0, 0
 }
 
 // figures logs what was measured.
