@@ -159,6 +159,11 @@ func (b *RestartBudget) Ask(ctx context.Context, at time.Time) (granted bool, er
 		granted, err = b.note(ctx, at)
 		return err
 	})
+	if apierrors.IsForbidden(err) {
+		if rules, _ := b.missing(ctx); rules != "" {
+			return false, fmt.Errorf("%s (%w)", rules, err)
+		}
+	}
 	if err != nil {
 		return false, fmt.Errorf("lease %s/%s: %w", b.opts.Namespace, b.opts.Lease, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -128,6 +129,23 @@ func TestRestartBudgetCannotNote(t *testing.T) {
 	client.PrependReactor("update", "leases", func(clienttesting.Action) (bool, runtime.Object, error) { return true, leaseWith(nil), nil })
 	if granted, err := b.Ask(t.Context(), noon); granted || err == nil || !strings.Contains(err.Error(), "without the note") {
 		t.Errorf("the note was taken off: granted %v, error %v", granted, err)
+	}
+}
+
+// What is missing is said where it is needed, not at the start alone.
+func TestRestartBudgetNamesRules(t *testing.T) {
+	b, client := newBudget(t, leaseWith(nil))
+	client.PrependReactor("update", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewForbidden(coordinationv1.Resource("leases"), DefaultLease, errors.New("no"))
+	})
+	client.PrependReactor("create", "selfsubjectaccessreviews", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		review := a.(clienttesting.CreateAction).GetObject().(*authorizationv1.SelfSubjectAccessReview)
+		review.Status.Allowed = review.Spec.ResourceAttributes.Verb != "update"
+		return true, review, nil
+	})
+	_, err := b.Ask(t.Context(), noon)
+	if want := `this process may not update leases.coordination.k8s.io "freshwatch-canary" in namespace "ns": add to its Role there the rules [{`; !strings.HasPrefix(text(err), want) {
+		t.Errorf("error %q, want it to begin with %q", text(err), want)
 	}
 }
 

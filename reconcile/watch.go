@@ -113,7 +113,7 @@ func (w *watch[request]) end(req request, r *running) *DeadlineError {
 }
 
 func (w *watch[request]) overrun(req request, r *running, took time.Duration) *DeadlineError {
-	return &DeadlineError{Controller: w.opts.Name, Request: fmt.Sprint(req), Limit: r.limit.Round(time.Millisecond), Took: took}
+	return &DeadlineError{Controller: w.opts.Name, Request: fmt.Sprint(req), Limit: r.limit.Round(10 * time.Millisecond), Took: took}
 }
 
 // look does what is due, and sets the timer anew.
