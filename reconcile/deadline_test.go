@@ -351,6 +351,27 @@ func TestDeadlineAllocatesOnce(t *testing.T) {
 	}
 }
 
+// What runs, runs in the goroutine of who asked.
+func TestDeadlineStartsNoGoroutines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const many = 200
+		d := newTimed(t, func(ctx context.Context, _ string) (ctrlreconcile.Result, error) {
+			<-ctx.Done()
+			return ctrlreconcile.Result{}, nil
+		}, DeadlineOptions{})
+		before := runtime.NumGoroutine()
+		var wg sync.WaitGroup
+		for i := range many {
+			wg.Go(func() { _, _ = d.Reconcile(t.Context(), fmt.Sprint(i)) })
+		}
+		synctest.Wait()
+		if more := runtime.NumGoroutine() - before - many; more > 10 { // the runtime's and other tests'
+			t.Errorf("%d goroutines for %d reconciles, beside those that asked", more, many)
+		}
+		wg.Wait()
+	})
+}
+
 func TestDeadlineOptions(t *testing.T) {
 	nop := reconcileFunc(func(context.Context, string) (ctrlreconcile.Result, error) { return ctrlreconcile.Result{}, nil })
 	tests := []struct {
