@@ -23,22 +23,18 @@
 //     evidence, and reads gated on freshness.
 //   - freshinformers has client-go's factories with monitored informers, and
 //     apiservers asks the API servers behind one address one by one.
-//   - reconcile has a gate that requeues while what a reconciler reads is known to
-//     be stale.
+//   - watchcanary writes a Lease that the process must see come back, and asks for
+//     restarts where they help.
+//   - reconcile guards what happens after the cache: deadlines, wedged workers, a gate
+//     that requeues while what a reconciler reads is known to be stale, and objects that
+//     an operator does not see any more.
 //   - testing/controlplane starts a real etcd and kube-apiserver from a Go test.
 //   - testing/faultproxy makes real faults on command, between client and API
 //     server and between API server and etcd.
 //   - testing/freshtest has a scripted API server and a fake clock, for tests that
 //     take milliseconds.
 //
-// Planned, and not there yet:
-//
-//   - watchcanary, a write on a Lease that the process must see come back.
-//   - more of reconcile, for what happens after the cache: deadlines, wedged
-//     workers, generation lag.
-//
-// Each package stands alone. Once the planned ones exist, this one will set them
-// up together.
+// Each package stands alone. A facade that sets them up together is planned.
 //
 // # Words
 //
