@@ -7,6 +7,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"github.com/freshwatch/freshwatch/testing/internal/realplane"
 )
 
 // away is how long the API server is.
@@ -20,7 +22,7 @@ func away() time.Duration {
 // Nobody can reach the API server. No restart helps against that, and none is asked
 // for, neither meanwhile nor by the writes that come back late afterwards.
 func TestServerAway(t *testing.T) {
-	realServerTest(t)
+	realplane.Test(t)
 	d := newDeployment(t, sharedPlane.Get(t))
 	// One that leads on, and sees it all.
 	p := d.startPod(t, "patient", podOptions{renewDeadline: away() + 5*time.Minute})
@@ -49,7 +51,7 @@ func TestServerAway(t *testing.T) {
 // One whose leadership ends meanwhile, as it usually does: its process ends, and those
 // that follow are standbys until they can lead. Liveness has no part in it.
 func TestServerAwayAndLeadershipLost(t *testing.T) {
-	realServerTest(t)
+	realplane.Test(t)
 	d := newDeployment(t, sharedPlane.Get(t))
 	p := d.startPod(t, "usual", podOptions{})
 	p.awaitFresh(t)

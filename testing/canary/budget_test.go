@@ -7,13 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/freshwatch/freshwatch/testing/internal/realplane"
 	"github.com/freshwatch/freshwatch/watchcanary"
 )
 
 // The watch dies again after every start. After three restarts that have not helped
 // there is no fourth, and somebody is asked to look.
 func TestRestartsThatDoNotHelp(t *testing.T) {
-	realServerTest(t)
+	realplane.Test(t)
 	d := newDeployment(t, sharedPlane.Get(t))
 	p := d.startPod(t, "hopeless", podOptions{})
 	begin := time.Now()
@@ -38,7 +39,7 @@ func TestRestartsThatDoNotHelp(t *testing.T) {
 	last := p.now()
 	holds(t, 3*failAfter, "alive, stalled and exhausted", func() bool {
 		r := last.reading()
-		return r.State == "Stalled" && r.Exhausted && r.Liveness == "" && !last.hasEnded()
+		return r.State == "Stalled" && r.Exhausted && r.Liveness == "" && !last.HasEnded()
 	}, p)
 
 	d.tcp.Reset() // a dead stream ends with its connection at last

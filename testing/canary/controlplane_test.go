@@ -10,13 +10,14 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/freshwatch/freshwatch/testing/internal/realplane"
 	"github.com/freshwatch/freshwatch/watchcanary"
 )
 
 // The API server's own watch does not get along: no restart helps, and none is asked
 // for.
 func TestFrozenDatastore(t *testing.T) {
-	realServerTest(t)
+	realplane.Test(t)
 	plane := ownPlane(t)
 	d := newDeployment(t, plane)
 	p := d.startPod(t, "frozen", podOptions{})
@@ -40,7 +41,7 @@ func TestFrozenDatastore(t *testing.T) {
 
 // A namespace that ends does not take a new Lease.
 func TestNamespaceTerminates(t *testing.T) {
-	realServerTest(t)
+	realplane.Test(t)
 	d := newDeployment(t, sharedPlane.Get(t))
 	p := d.startPod(t, "evicted", podOptions{})
 	p.awaitFresh(t)

@@ -11,12 +11,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/freshwatch/freshwatch/testing/faultproxy"
+	"github.com/freshwatch/freshwatch/testing/internal/realplane"
 )
 
 // Two replicas, and only the one that leads writes: audited where the writes arrive,
 // over a crash of the leader and an orderly hand-over.
 func TestOnlyTheLeaderWrites(t *testing.T) {
-	realServerTest(t)
+	realplane.Test(t)
 	d := newDeployment(t, sharedPlane.Get(t))
 	// Away for long enough that it is b's turn.
 	a := d.startPod(t, "a", podOptions{backOff: 10 * time.Second})
@@ -25,13 +26,13 @@ func TestOnlyTheLeaderWrites(t *testing.T) {
 	holds(t, 2*interval, "b stands by", func() bool { return b.is("Standby")() && !b.now().leads() }, a, b)
 
 	crash := time.Now()
-	a.now().kill()
+	a.now().Kill()
 	took := b.awaitFresh(t)
-	await(t, patience, "a stands by", func() bool { return a.now().name == "a-2" && a.is("Standby")() }, a, b)
+	await(t, patience, "a stands by", func() bool { return a.now().Name == "a-2" && a.is("Standby")() }, a, b)
 	holds(t, 2*interval, "b leads", func() bool { return b.is("Fresh")() && a.is("Standby")() }, a, b)
 
 	release := time.Now()
-	go b.now().terminate() // releases its leadership
+	go b.now().Terminate() // releases its leadership
 	a.awaitFresh(t)
 	released := time.Since(release)
 	holds(t, 2*interval, "a leads", a.is("Fresh"), a, b)

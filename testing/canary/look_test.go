@@ -70,7 +70,7 @@ func (p *pod) wantAlive(t *testing.T) {
 	t.Helper()
 	for _, l := range p.all() {
 		if at, why := l.unalive(); why != "" {
-			t.Errorf("%s: liveness failed at %v: %s\n%s", l.name, at.Format(time.TimeOnly), why, p.tell())
+			t.Errorf("%s: liveness failed at %v: %s\n%s", l.Name, at.Format(time.TimeOnly), why, p.tell())
 		}
 	}
 	if n := len(p.all()); n > 1 {
@@ -94,7 +94,7 @@ func (p *process) wantOnly(t *testing.T, states ...string) {
 	t.Helper()
 	for _, s := range p.spells() {
 		if !slices.Contains(states, s.state) {
-			t.Errorf("%s was %s at %v, want only %v: %v", p.name, s.state, s.at.Format(time.TimeOnly), states, p.spells())
+			t.Errorf("%s was %s at %v, want only %v: %v", p.Name, s.state, s.at.Format(time.TimeOnly), states, p.spells())
 		}
 	}
 }
@@ -137,8 +137,8 @@ func (p *pod) tell() string {
 	defer p.mu.Unlock()
 	var b strings.Builder
 	for _, l := range p.lives {
-		fmt.Fprintf(&b, "%s: %v\n", l.name, l.spells())
-		for _, r := range l.told() {
+		fmt.Fprintf(&b, "%s: %v\n", l.Name, l.spells())
+		for _, r := range l.Reports() {
 			at := r.At.Format("15:04:05.0")
 			switch {
 			case r.Log != "":

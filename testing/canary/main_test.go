@@ -4,14 +4,8 @@
 package canary
 
 import (
-	"fmt"
 	"os"
 	"testing"
-
-	"github.com/go-logr/logr"
-	"go.uber.org/goleak"
-	"k8s.io/klog/v2"
-	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/freshwatch/freshwatch/testing/freshtest"
 	"github.com/freshwatch/freshwatch/testing/internal/realplane"
@@ -19,45 +13,13 @@ import (
 
 // TestMain plays a replica when a test asks for one, see replica_test.go.
 func TestMain(m *testing.M) {
-	// What informers have to say about the faults is no news here.
-	klog.SetLogger(logr.Discard())
-	ctrl.SetLogger(logr.Discard())
 	freshtest.PrepareBubbles()
 	if os.Getenv(replicaVariable) != "" {
+		realplane.Quiet()
 		if err := playReplica(os.Stdin, os.Stdout); err != nil {
-			os.Exit(fail(err))
+			os.Exit(realplane.Fail(err))
 		}
 		return
 	}
-	goleak.VerifyTestMain(suite{m})
-}
-
-// suite runs the tests before the end of what they share.
-type suite struct{ *testing.M }
-
-// Run implements goleak.TestingM.
-func (s suite) Run() int {
-	if err := realplane.WaitTogether(); err != nil {
-		return fail(err)
-	}
-	code := s.M.Run()
-	if err := sharedPlane.Stop(); err != nil {
-		return fail(err)
-	}
-	return code
-}
-
-func fail(err error) int {
-	fmt.Fprintln(os.Stderr, "canary:", err)
-	return 1
-}
-
-// realServerTest marks a test that needs a real server and runs beside the others of its
-// kind.
-func realServerTest(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("needs a real kube-apiserver and minutes, which -short asks to leave out")
-	}
-	t.Parallel()
+	realplane.Main(m, sharedPlane.Stop)
 }

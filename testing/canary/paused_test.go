@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"github.com/freshwatch/freshwatch/testing/faultproxy"
+	"github.com/freshwatch/freshwatch/testing/internal/realplane"
 	"github.com/freshwatch/freshwatch/watchcanary"
 )
 
 // A leader that is stopped for so long that another one leads, and that then runs on as
 // if nothing had been: for a moment there are two. The Lease is the new one's.
 func TestLeaderThatWasStopped(t *testing.T) {
-	realServerTest(t)
+	realplane.Test(t)
 	d := newDeployment(t, sharedPlane.Get(t))
 	a := d.startPod(t, "a", podOptions{withoutProbes: true, backOff: time.Minute})
 	a.awaitFresh(t)
@@ -26,12 +27,12 @@ func TestLeaderThatWasStopped(t *testing.T) {
 
 	old := a.now()
 	send(t, old, syscall.SIGSTOP)
-	t.Cleanup(func() { _ = old.cmd.Process.Signal(syscall.SIGCONT) })
+	t.Cleanup(func() { _ = old.Signal(syscall.SIGCONT) })
 	took := b.awaitFresh(t)
 	holds(t, 2*interval, "b leads", b.is("Fresh"), a, b)
 	resumed := time.Now()
 	send(t, old, syscall.SIGCONT)
-	await(t, patience, "the deposed leader ends", old.hasEnded, a, b)
+	await(t, patience, "the deposed leader ends", old.HasEnded, a, b)
 	ended := time.Since(resumed)
 	holds(t, 2*interval, "b leads", b.is("Fresh"), a, b)
 
@@ -42,7 +43,7 @@ func TestLeaderThatWasStopped(t *testing.T) {
 	}
 	attempts := map[int]int{}
 	for _, r := range d.api.Requests(faultproxy.Match{Verb: "update", Resource: "leases", Name: watchcanary.DefaultName}) {
-		if r.UserAgent == old.name && r.Start.After(resumed) {
+		if r.UserAgent == old.Name && r.Start.After(resumed) {
 			attempts[r.Status]++
 		}
 	}
@@ -51,7 +52,7 @@ func TestLeaderThatWasStopped(t *testing.T) {
 
 func send(t *testing.T, p *process, s syscall.Signal) {
 	t.Helper()
-	if err := p.cmd.Process.Signal(s); err != nil {
+	if err := p.Signal(s); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -101,13 +101,13 @@ func (p *pod) keep(ctx context.Context, t *testing.T, o podOptions) error {
 		p.mu.Unlock()
 		why := p.probe(ctx, life, o)
 		if why == "" {
-			life.kill()
+			life.Kill()
 			return nil
 		}
 		p.mu.Lock()
 		p.restarts = append(p.restarts, restart{time.Now(), why})
 		p.mu.Unlock()
-		life.terminate()
+		life.Terminate()
 		if why == processEnded {
 			poll.Until(ctx, o.backOff, func() bool { return false })
 		}
@@ -124,7 +124,7 @@ func (p *pod) probe(ctx context.Context, life *process, o podOptions) (why strin
 		select {
 		case <-ctx.Done():
 			return ""
-		case <-life.ended:
+		case <-life.Ended:
 			return processEnded
 		case <-ticker.C:
 		}
@@ -141,7 +141,7 @@ func (p *pod) probe(ctx context.Context, life *process, o podOptions) (why strin
 		switch err := p.get(ctx, life, "/readyz"); {
 		case err == nil:
 			ready = true
-		case ready && !life.hasEnded() && !life.ending.Load() && ctx.Err() == nil:
+		case ready && !life.HasEnded() && !life.WasTold() && ctx.Err() == nil:
 			p.mu.Lock()
 			p.unready = append(p.unready, err.Error())
 			p.mu.Unlock()

@@ -11,13 +11,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/freshwatch/freshwatch/testing/internal/realplane"
 	"github.com/freshwatch/freshwatch/watchcanary"
 )
 
 // An operator whose Role nobody has created. It runs, says which rules to add, and is
 // fresh once they are, in the same process.
 func TestMissingRole(t *testing.T) {
-	realServerTest(t)
+	realplane.Test(t)
 	d := newDeploymentWithoutRole(t, sharedPlane.Get(t))
 	p := d.startPod(t, "unprivileged", podOptions{})
 	begin := time.Now()

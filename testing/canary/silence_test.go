@@ -6,12 +6,14 @@ package canary
 import (
 	"testing"
 	"time"
+
+	"github.com/freshwatch/freshwatch/testing/internal/realplane"
 )
 
 // Every watch of a process dies in silence. The guarded one says so by its liveness,
 // and its restart cures it; the one without a canary is blind for good.
 func TestSilencedWatches(t *testing.T) {
-	realServerTest(t)
+	realplane.Test(t)
 	p := sharedPlane.Get(t)
 	on, off := newDeployment(t, p), newDeployment(t, p)
 	guarded := on.startPod(t, "guarded", podOptions{})

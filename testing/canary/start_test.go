@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/freshwatch/freshwatch/testing/faultproxy"
+	"github.com/freshwatch/freshwatch/testing/internal/realplane"
 	"github.com/freshwatch/freshwatch/watchcanary"
 )
 
 // Nothing that an alert would take for down is said in the first two minutes.
 func TestFirstTwoMinutes(t *testing.T) {
-	realServerTest(t)
+	realplane.Test(t)
 	d := newDeployment(t, sharedPlane.Get(t))
 	p := d.startPod(t, "starting", podOptions{})
 	begin := time.Now()
@@ -21,7 +22,7 @@ func TestFirstTwoMinutes(t *testing.T) {
 	holds(t, time.Until(begin.Add(2*time.Minute)), "fresh", p.is("Fresh"), p)
 	p.now().wantOnly(t, "Standby", "Pending", "Fresh")
 	p.wantAlive(t)
-	samples := p.now().last(func(r report) bool { return r.Samples > 0 }).Samples
+	samples := p.now().Last(func(r report) bool { return r.Samples > 0 }).Samples
 	if samples < 600 {
 		t.Errorf("%d samples in two minutes: too few to say anything", samples)
 	}
@@ -30,7 +31,7 @@ func TestFirstTwoMinutes(t *testing.T) {
 
 // A canary that writes every 5 s costs less than a request in two seconds.
 func TestRequestRate(t *testing.T) {
-	realServerTest(t)
+	realplane.Test(t)
 	d := newDeployment(t, sharedPlane.Get(t))
 	p := d.startPod(t, "frugal", podOptions{})
 	p.awaitFresh(t)

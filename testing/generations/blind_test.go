@@ -10,6 +10,7 @@ import (
 
 	"github.com/freshwatch/freshwatch/testing/controlplane"
 	"github.com/freshwatch/freshwatch/testing/faultproxy"
+	"github.com/freshwatch/freshwatch/testing/internal/realplane"
 )
 
 // blindness is a fault that makes kube-controller-manager blind, and tells it nothing. What
@@ -45,7 +46,7 @@ func blindnesses() []blindness {
 // A controller goes blind, in three ways, and is named each time; before, between and
 // after nothing is.
 func TestBlindControllers(t *testing.T) {
-	realServerTest(t)
+	realplane.Test(t)
 	p := sharedPlane.Get(t)
 	p.createWorkloads(t, "edited")
 	w := watch(t, p.Config(), workloads()...)

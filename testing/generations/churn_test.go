@@ -11,12 +11,13 @@ import (
 	"github.com/freshwatch/freshwatch/reconcile"
 	"github.com/freshwatch/freshwatch/testing/faultproxy"
 	"github.com/freshwatch/freshwatch/testing/internal/poll"
+	"github.com/freshwatch/freshwatch/testing/internal/realplane"
 )
 
 // Objects that a healthy controller looks after, first quiet, then in churn: nothing is
 // ever told, and a quiet kind costs metadata only.
 func TestChurn(t *testing.T) {
-	realServerTest(t)
+	realplane.Test(t)
 	objects, during := 1000, 20*time.Second
 	if slow() {
 		objects, during = 5000, 3*time.Minute

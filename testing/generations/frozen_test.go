@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/freshwatch/freshwatch/reconcile"
+	"github.com/freshwatch/freshwatch/testing/internal/realplane"
 )
 
 const daemonSets = "daemonsets"
@@ -26,7 +27,7 @@ func slow() bool { return os.Getenv("FRESHWATCH_SLOW") != "" }
 // the controller does not help, as the tests beside this one show; its objects are read
 // all the same.
 func TestFrozenWatchCache(t *testing.T) {
-	realServerTest(t)
+	realplane.Test(t)
 	p := sharedPlane.Get(t)
 	count := 2
 	if slow() {

@@ -12,12 +12,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/freshwatch/freshwatch/reconcile"
+	"github.com/freshwatch/freshwatch/testing/internal/realplane"
 )
 
 // Who may not read says which rule is missing, and who reads with a dead token, that it
 // cannot: such a lag is another's to find.
 func TestRights(t *testing.T) {
-	realServerTest(t)
+	realplane.Test(t)
 	p := sharedPlane.Get(t)
 	const account = "reader"
 	cfg, err := p.ServiceAccount(t.Context(), namespace, account, 0)

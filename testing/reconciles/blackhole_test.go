@@ -25,7 +25,7 @@ const control = 3
 // another cluster, is a black hole. Its call returns with the deadline, and the object is
 // tried again until the way is free; without a deadline it just hangs.
 func TestBlackHole(t *testing.T) {
-	realServerTest(t)
+	realplane.Test(t)
 	for name, n := range map[string]int{"one worker": 1, "several workers": 3} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

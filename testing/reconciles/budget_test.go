@@ -22,7 +22,7 @@ import (
 // A reconcile wedges in each process again. After three restarts that have not helped
 // there is no fourth, and somebody is asked to look.
 func TestRestartsThatDoNotHelp(t *testing.T) {
-	realServerTest(t)
+	realplane.Test(t)
 	p := sharedPlane.Get(t)
 	ns := newNamespace(t, p)
 	cfg := newAccount(t, p, ns, budgetRules(t, p, ns)...)
@@ -57,7 +57,7 @@ func TestRestartsThatDoNotHelp(t *testing.T) {
 
 // A reconcile wedges, and not in the next process.
 func TestRestartThatHelps(t *testing.T) {
-	realServerTest(t)
+	realplane.Test(t)
 	p := sharedPlane.Get(t)
 	ns := newNamespace(t, p)
 	cfg := newAccount(t, p, ns, budgetRules(t, p, ns)...)
@@ -83,7 +83,7 @@ func TestRestartThatHelps(t *testing.T) {
 // Nobody has created the Role. It says which rules to add, at once and again when it
 // matters, and there is no restart: it could not be bounded.
 func TestNoRightToNoteARestart(t *testing.T) {
-	realServerTest(t)
+	realplane.Test(t)
 	p := sharedPlane.Get(t)
 	ns := newNamespace(t, p)
 	o := newOperator(t, p, operatorOptions{hasty: true, ns: ns, config: newAccount(t, p, ns)})
@@ -107,7 +107,7 @@ func TestNoRightToNoteARestart(t *testing.T) {
 // The API server is away when the restart would be asked for. It is once the server is
 // back, a minute later at most, which only FRESHWATCH_SLOW=1 waits for.
 func TestNoServerToNoteARestart(t *testing.T) {
-	realServerTest(t)
+	realplane.Test(t)
 	p := sharedPlane.Get(t)
 	cfg, _, tcp := proxied(t, p, p.Config())
 	o := newOperator(t, p, operatorOptions{hasty: true, config: cfg})

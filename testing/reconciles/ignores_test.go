@@ -26,7 +26,7 @@ func holdOn(release <-chan struct{}) { <-release }
 // worker with it: it is reported, and in the end a restart is asked for. What happens to
 // the object meanwhile is reconciled afterwards, and not before.
 func TestIgnoresItsContext(t *testing.T) {
-	realServerTest(t)
+	realplane.Test(t)
 	for name, n := range map[string]int{"one worker": 1, "several workers": 3} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -27,7 +27,7 @@ const canaryAnnotation = "freshwatch.github.io/restarts"
 // at the same time, the canary renews it meanwhile, and further replicas note theirs:
 // nothing that was noted is lost.
 func TestLeaseIsShared(t *testing.T) {
-	realServerTest(t)
+	realplane.Test(t)
 	p := sharedPlane.Get(t)
 	cfg, api, tcp := proxied(t, p, p.Config())
 	o := newOperator(t, p, operatorOptions{hasty: true, config: cfg})
@@ -69,7 +69,7 @@ func TestLeaseIsShared(t *testing.T) {
 // A restart that could not be noted for ten minutes, since the API server was away from
 // one replica, is noted beside what another one has noted meanwhile.
 func TestLateNote(t *testing.T) {
-	realServerTest(t)
+	realplane.Test(t)
 	p := sharedPlane.Get(t)
 	ns := newNamespace(t, p)
 	b, err := reconcile.NewRestartBudget(clientOf{p.Config(), p.HTTP}, reconcile.RestartBudgetOptions{Namespace: ns})

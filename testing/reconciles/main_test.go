@@ -6,15 +6,9 @@ package reconciles
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"testing"
 	"time"
-
-	"github.com/go-logr/logr"
-	"go.uber.org/goleak"
-	"k8s.io/klog/v2"
-	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/freshwatch/freshwatch/testing/controlplane"
 	"github.com/freshwatch/freshwatch/testing/internal/poll"
@@ -31,45 +25,14 @@ var sharedPlane = realplane.Shared[*realplane.Plane]{Start: func(ctx context.Con
 
 // TestMain plays a replica when a test asks for one, see replica_test.go.
 func TestMain(m *testing.M) {
-	klog.SetLogger(logr.Discard())
-	ctrl.SetLogger(logr.Discard())
 	if os.Getenv(replicaVariable) != "" {
+		realplane.Quiet()
 		if err := playReplica(os.Stdin, os.Stdout); err != nil {
-			os.Exit(fail(err))
+			os.Exit(realplane.Fail(err))
 		}
 		return
 	}
-	goleak.VerifyTestMain(suite{m})
-}
-
-// suite runs the tests before the end of what they share.
-type suite struct{ *testing.M }
-
-// Run implements goleak.TestingM.
-func (s suite) Run() int {
-	if err := realplane.WaitTogether(); err != nil {
-		return fail(err)
-	}
-	code := s.M.Run()
-	if err := sharedPlane.Stop(); err != nil {
-		return fail(err)
-	}
-	return code
-}
-
-func fail(err error) int {
-	fmt.Fprintln(os.Stderr, "reconciles:", err)
-	return 1
-}
-
-// realServerTest marks a test that needs a real server and runs beside the others of its
-// kind.
-func realServerTest(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("needs a real kube-apiserver, which -short asks to leave out")
-	}
-	t.Parallel()
+	realplane.Main(m, sharedPlane.Stop)
 }
 
 // await waits until cond holds.

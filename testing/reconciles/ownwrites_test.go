@@ -25,7 +25,7 @@ import (
 // watch is dead, so that nothing ever does: each reconcile that writes hangs at its next
 // read, while writes go on. With a deadline it is tried again, until the stream is.
 func TestOwnWritesOfADeadInformer(t *testing.T) {
-	realServerTest(t)
+	realplane.Test(t)
 	for name, n := range map[string]int{"one worker": 1, "several workers": 3} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

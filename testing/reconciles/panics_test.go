@@ -17,12 +17,13 @@ import (
 	ctrlreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/freshwatch/freshwatch/reconcile"
+	"github.com/freshwatch/freshwatch/testing/internal/realplane"
 )
 
 // A panic is controller-runtime's to recover from and to count, as ever: the request is
 // tried again, and nothing is left behind.
 func TestPanicPasses(t *testing.T) {
-	realServerTest(t)
+	realplane.Test(t)
 	p := sharedPlane.Get(t)
 	o := newOperator(t, p, operatorOptions{})
 	var panicked atomic.Int32
@@ -49,7 +50,7 @@ func TestPanicPasses(t *testing.T) {
 
 // With RecoverPanic off it is the process's end, with the value that it had.
 func TestPanicIsNotRecovered(t *testing.T) {
-	realServerTest(t)
+	realplane.Test(t)
 	o := newOperator(t, sharedPlane.Get(t), operatorOptions{})
 	value := errors.New("out of order")
 	inner := ctrlreconcile.Func(func(context.Context, ctrl.Request) (ctrl.Result, error) { panic(value) })
@@ -78,7 +79,7 @@ func TestPanicIsNotRecovered(t *testing.T) {
 
 // A worker that ends in the middle takes no entry with it.
 func TestGoexit(t *testing.T) {
-	realServerTest(t)
+	realplane.Test(t)
 	p := sharedPlane.Get(t)
 	o := newOperator(t, p, operatorOptions{})
 	var exited atomic.Bool

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/freshwatch/freshwatch/testing/controlplane"
+	"github.com/freshwatch/freshwatch/testing/internal/subprocess"
 )
 
 const (
@@ -90,13 +91,13 @@ func (p *pod) keep(ctx context.Context, t *testing.T) error {
 		p.mu.Unlock()
 		why := p.probe(ctx, life)
 		if why == "" {
-			life.kill()
+			life.Kill()
 			return nil
 		}
 		p.mu.Lock()
 		p.restarts = append(p.restarts, restart{time.Now(), why})
 		p.mu.Unlock()
-		life.terminate()
+		life.Terminate()
 	}
 }
 
@@ -109,7 +110,7 @@ func (p *pod) probe(ctx context.Context, life *process) (why string) {
 		select {
 		case <-ctx.Done():
 			return ""
-		case <-life.ended:
+		case <-life.Ended:
 			return "ended by itself"
 		case <-ticker.C:
 		}
@@ -148,7 +149,7 @@ func (p *pod) now() (*process, int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.lives) == 0 {
-		return &process{}, 0
+		return &process{&subprocess.Process[report]{}}, 0
 	}
 	return p.lives[len(p.lives)-1], len(p.lives)
 }
@@ -163,13 +164,13 @@ func (p *pod) restarted() []restart {
 // logged tells whether the process that runs now has logged something.
 func (p *pod) logged(part string) bool {
 	life, _ := p.now()
-	return slices.ContainsFunc(life.told(), func(r report) bool { return strings.Contains(r.Log, part) })
+	return slices.ContainsFunc(life.Reports(), func(r report) bool { return strings.Contains(r.Log, part) })
 }
 
 // sees tells whether the process that runs now has reconciled this.
 func (p *pod) sees(object, content string) bool {
 	life, _ := p.now()
-	return slices.ContainsFunc(life.told(), func(r report) bool { return r.Object == object && r.Sees == content })
+	return slices.ContainsFunc(life.Reports(), func(r report) bool { return r.Object == object && r.Sees == content })
 }
 
 // metric returns the value of a metric with one series for each controller.
@@ -200,8 +201,8 @@ func (p *pod) tell() string {
 	defer p.mu.Unlock()
 	var b strings.Builder
 	for _, life := range p.lives {
-		fmt.Fprintf(&b, "%s:\n", life.name)
-		for _, r := range life.told() {
+		fmt.Fprintf(&b, "%s:\n", life.Name)
+		for _, r := range life.Reports() {
 			fmt.Fprintf(&b, "  %s %s%s %s %s\n", r.At.Format("15:04:05.0"), r.Address, r.Object, r.Sees, r.Log)
 		}
 	}

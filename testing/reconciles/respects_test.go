@@ -12,12 +12,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/freshwatch/freshwatch/reconcile"
+	"github.com/freshwatch/freshwatch/testing/internal/realplane"
 )
 
 // A reconcile that waits for what cannot come, and returns when its context ends, what a
 // careless one returns: no error. It is tried again all the same, until it succeeds.
 func TestRespectsItsContext(t *testing.T) {
-	realServerTest(t)
+	realplane.Test(t)
 	for name, n := range map[string]int{"one worker": 1, "several workers": 3} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

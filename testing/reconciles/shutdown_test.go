@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/freshwatch/freshwatch/reconcile"
+	"github.com/freshwatch/freshwatch/testing/internal/realplane"
 )
 
 // How long a manager that has one wedged reconcile waits for it at its end.
@@ -24,7 +25,7 @@ const shutdownTakes = 2 * time.Second
 // told as ever, no overrun, and the former keeps the manager for its graceful shutdown,
 // and no longer.
 func TestShutdown(t *testing.T) {
-	realServerTest(t)
+	realplane.Test(t)
 	p := sharedPlane.Get(t)
 	opts := operatorOptions{hasty: true, ns: newNamespace(t, p), manager: func(m *manager.Options) { m.GracefulShutdownTimeout = new(shutdownTakes) }}
 	const patient = "patient" // its deadline is far away
@@ -69,7 +70,7 @@ func TestShutdown(t *testing.T) {
 // reconciles the same object once the leader's graceful shutdown is over. Before, as a
 // standby, it has nothing to tell.
 func TestHandOver(t *testing.T) {
-	realServerTest(t)
+	realplane.Test(t)
 	p := sharedPlane.Get(t)
 	ns := newNamespace(t, p)
 	release := make(chan struct{})
@@ -110,7 +111,7 @@ func TestHandOver(t *testing.T) {
 // The leader has a wedged reconcile, and cannot renew its lease. The manager ends at
 // once, as ever: nobody waits for what is wedged, and no restart has to be asked for.
 func TestLeadershipLost(t *testing.T) {
-	realServerTest(t)
+	realplane.Test(t)
 	p := sharedPlane.Get(t)
 	cfg, _, tcp := proxied(t, p, p.Config())
 	const renewDeadline = 3 * time.Second

@@ -13,13 +13,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/freshwatch/freshwatch/testing/internal/realplane"
 )
 
 // controller-runtime's own ReconciliationTimeout beside the deadline: the earlier of the
 // two counts, each is counted where it always was, and nothing twice. A reconcile that
 // was cut off fails, though it returns no error.
 func TestReconciliationTimeout(t *testing.T) {
-	realServerTest(t)
+	realplane.Test(t)
 	const short, long = time.Second, time.Minute
 	for _, tt := range []struct {
 		name       string

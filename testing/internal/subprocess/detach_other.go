@@ -3,7 +3,7 @@
 
 //go:build !unix
 
-package reconciles
+package subprocess
 
 import "os/exec"
 

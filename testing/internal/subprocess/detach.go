@@ -3,7 +3,7 @@
 
 //go:build unix
 
-package canary
+package subprocess
 
 import (
 	"os/exec"
