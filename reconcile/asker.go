@@ -29,8 +29,10 @@ type Budget interface {
 	// Ask asks for a restart, and returns whether it is granted. at names the question: one
 	// that is asked again, because its answer was an error, is the same restart. An error
 	// says that it could not be noted, and so is not granted. A restart that was granted
-	// counts, even if the reconcile returns before it comes. Ask is called in a goroutine
-	// of its own, by one at a time, and has to return when ctx ends, after 10s.
+	// counts, even if the reconcile returns before it comes. While it is not granted, and
+	// reconciles are wedged, Ask is called once a minute; what was refused is asked as
+	// another question. It is called in a goroutine of its own, by one at a time, and has to
+	// return when ctx ends, after 10s.
 	Ask(ctx context.Context, at time.Time) (granted bool, err error)
 }
 
@@ -46,6 +48,7 @@ type asker struct {
 	at        time.Time                    // when the first of them came
 	asking    bool                         // or waiting to ask again
 	answer    chan answer                  // to the question that is being asked; nil: none is
+	answerTo  time.Time                    // that question
 	granted   bool
 	exhausted bool // the budget has said no
 	failed    bool // it has said nothing
@@ -91,8 +94,15 @@ func (a *asker) try() {
 		a.at = a.clock.Now() // the last question was answered: this is another one
 	}
 	wanted, at := a.asking, a.at
+	if a.answer != nil && !a.answerTo.Equal(at) {
+		select {
+		case <-a.answer: // to a question that nobody asks any more
+			a.answer = nil
+		default: // it is still asked, and no other is meanwhile
+		}
+	}
 	if wanted && a.budget != nil && a.answer == nil {
-		a.answer = make(chan answer, 1)
+		a.answer, a.answerTo = make(chan answer, 1), at
 		go askBudget(a.budget, at, a.answer)
 	}
 	pending := a.answer
@@ -114,7 +124,11 @@ func (a *asker) try() {
 		}
 	}
 	if text, reason := a.take(got); text != "" {
-		a.log.Info(text, "reason", reason)
+		values := []any{"reason", reason}
+		if budget, ok := a.budget.(fmt.Stringer); ok {
+			values = append(values, "budget", budget.String())
+		}
+		a.log.Error(ErrWedged, text, values...)
 	}
 }
 
@@ -172,7 +186,7 @@ func (a *asker) reason() string {
 	}
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(count)) {
-		parts = append(parts, strings.TrimSpace(fmt.Sprintf("%s %d wedged", name, count[name])))
+		parts = append(parts, strings.TrimSuffix(fmt.Sprintf("%d in %s", count[name], name), " in "))
 	}
 	return strings.Join(parts, ", ")
 }

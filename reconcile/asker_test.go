@@ -91,13 +91,13 @@ func TestAskerSaysWhyNot(t *testing.T) {
 			}
 		}
 		<-time.After(time.Hour) // asked often, and told once
-		d.journal.wantLines(t, "is wedged", `"msg"="A restart is not asked for, since it cannot be noted" "controller"="widgets" "reason"="forbidden"`)
+		d.journal.wantLines(t, "has overrun", "is wedged", `"msg"="A restart is not asked for, since it cannot be noted" "error"="reconcile: wedged" "controller"="widgets" "reason"="forbidden"`)
 		exhausted(false)
 		mu.Lock()
 		answer = nil
 		mu.Unlock()
 		<-time.After(time.Hour)
-		d.journal.wantLines(t, `"msg"="No more restarts are asked for: those before have not helped, so look for the cause" "controller"="widgets" "reason"="widgets 1 wedged"`)
+		d.journal.wantLines(t, `"msg"="No more restarts are asked for: those before have not helped, so look for the cause" "error"="reconcile: wedged" "controller"="widgets" "reason"="1 in widgets"`)
 		exhausted(true)
 		if err := d.Check(nil); err != nil {
 			t.Errorf("nothing was granted, and Check says %v", err)
@@ -168,7 +168,7 @@ func TestAskerAsksOnceForMany(t *testing.T) {
 		}
 		<-time.After(time.Minute)
 		synctest.Wait()
-		if got, want := text(d.Check(nil)), "reconcile: wedged: gadgets 2 wedged, widgets 2 wedged"; got != want {
+		if got, want := text(d.Check(nil)), "reconcile: wedged: 2 in gadgets, 2 in widgets"; got != want {
 			t.Errorf("Check says %q, want %q", got, want)
 		}
 		if asked != 1 {
@@ -230,7 +230,7 @@ func TestAskerOfBudgetThatHangs(t *testing.T) {
 		})
 		defer release()
 		<-time.After(time.Hour)
-		d.journal.wantLines(t, `"msg"="A restart is not asked for, since it cannot be noted" "controller"="widgets" "reason"="the budget has not answered within 10s"`)
+		d.journal.wantLines(t, `"msg"="A restart is not asked for, since it cannot be noted" "error"="reconcile: wedged" "controller"="widgets" "reason"="the budget has not answered within 10s"`)
 		if err := d.Check(nil); err != nil || asked.Load() != 1 {
 			t.Errorf("asked %d times, Check says %v", asked.Load(), err)
 		}
@@ -268,7 +268,37 @@ func TestAskerOfBudgetThatPanics(t *testing.T) {
 		var wg sync.WaitGroup
 		wg.Go(func() { _, _ = d.Reconcile(t.Context(), "a") })
 		<-time.After(time.Hour)
-		d.journal.wantLines(t, "is wedged", "the budget has panicked")
+		d.journal.wantLines(t, "has overrun", "is wedged", "the budget has panicked")
+		close(free)
+		wg.Wait()
+	})
+}
+
+// A refusal that comes when nothing is wedged any more is not the answer to the next
+// question.
+func TestAskerStaleAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int32
+		d, release := wedgedWith(t, func(context.Context, time.Time) (bool, error) {
+			if asked.Add(1) > 1 {
+				return true, nil
+			}
+			<-time.After(40 * time.Second)
+			return false, nil
+		})
+		<-time.After(30 * time.Second)
+		release()
+		<-time.After(time.Hour)
+		d.journal.take()
+		free := make(chan struct{})
+		d.inner = reconcileFunc(func(context.Context, string) (ctrlreconcile.Result, error) { return deaf(free) })
+		var wg sync.WaitGroup
+		wg.Go(func() { _, _ = d.Reconcile(t.Context(), "b") })
+		<-time.After(16 * time.Second)
+		synctest.Wait()
+		if err := d.Check(nil); !errors.Is(err, ErrWedged) {
+			t.Errorf("granted, and Check says %v: %q", err, d.journal.take())
+		}
 		close(free)
 		wg.Wait()
 	})

@@ -115,9 +115,10 @@ type clientSource interface {
 	GetHTTPClient() *http.Client
 }
 
-// RestartBudget is a Budget that remembers restarts in an annotation of a Lease, so that
-// it survives the process. Make one with NewRestartBudget. It is safe for concurrent
-// use, and of several replicas too.
+// RestartBudget is a Budget that remembers restarts in an annotation of a Lease,
+// freshwatch.github.io/wedge-restarts, so that it survives the process. Whoever removes
+// the annotation lets it begin anew, as after a release that mends the cause. Make one with
+// NewRestartBudget. It is safe for concurrent use, and of several replicas too.
 type RestartBudget struct {
 	opts   RestartBudgetOptions
 	client kubernetes.Interface
@@ -144,6 +145,11 @@ func NewRestartBudget(from clientSource, opts RestartBudgetOptions) (*RestartBud
 func isNil(v any) bool {
 	r := reflect.ValueOf(v)
 	return v == nil || r.Kind() == reflect.Pointer && r.IsNil()
+}
+
+// String says what it allows, and where it remembers.
+func (b *RestartBudget) String() string {
+	return fmt.Sprintf("%d restarts in %v, as annotation %s of lease %s/%s has them", b.opts.Restarts, b.opts.Window, wedgeAnnotation, b.opts.Namespace, b.opts.Lease)
 }
 
 // Rules is what a RestartBudget needs in the namespace of its Lease. Where the Role of

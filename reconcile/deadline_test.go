@@ -7,6 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"strings"
 	"sync"
@@ -117,7 +120,8 @@ func TestDeadlineOverrun(t *testing.T) {
 				if terminal := ctrlreconcile.TerminalError(nil); errors.Is(err, terminal) != errors.Is(tt.err, terminal) {
 					t.Error("whether it is tried again has changed")
 				}
-				d.journal.wantLines(t)
+				synctest.Wait()
+				d.journal.wantLines(t, `"msg"="Reconcile has overrun its deadline: this is where it was then. Others within 10m are not told" "controller"="widgets" "request"="a" "reconcileID"="" "age"="10s" "limit"="10s" "stack"="goroutine`)
 				if left := d.InFlight(); len(left) > 0 {
 					t.Errorf("%v is still there", left)
 				}
@@ -161,7 +165,7 @@ func TestDeadlineOfParent(t *testing.T) {
 		if took := time.Since(began); took != 6*time.Second+1 {
 			t.Errorf("took %v", took)
 		}
-		d.journal.wantLines(t, "is wedged", "has returned")
+		d.journal.wantLines(t, "has overrun", "is wedged", "has returned")
 	})
 }
 
@@ -370,6 +374,37 @@ func TestDeadlineStartsNoGoroutines(t *testing.T) {
 		}
 		wg.Wait()
 	})
+}
+
+// What looks at errors of requests sees a time-out, as it did without a deadline, and the
+// message does not quote itself.
+func TestDeadlineErrorOfRequests(t *testing.T) {
+	hangs := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	defer hangs.Close()
+	client := hangs.Client()
+	defer client.CloseIdleConnections()
+	d, err := WithDeadline(reconcileFunc(func(ctx context.Context, _ string) (ctrlreconcile.Result, error) {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, hangs.URL, nil)
+		if err != nil {
+			return ctrlreconcile.Result{}, err
+		}
+		resp, err := client.Do(req)
+		if err != nil {
+			var timeout net.Error
+			if !errors.As(err, &timeout) || !timeout.Timeout() || !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("error %v, want a time-out", err)
+			}
+			return ctrlreconcile.Result{}, err
+		}
+		return ctrlreconcile.Result{}, resp.Body.Close()
+	}), DeadlineOptions{Name: "widgets", Timeout: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = d.Reconcile(t.Context(), "a")
+	if n := strings.Count(text(err), "is not done within"); n != 1 || !strings.HasSuffix(text(err), "context deadline exceeded") {
+		t.Errorf("error %q, want it said once", text(err))
+	}
 }
 
 func TestDeadlineOptions(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -35,14 +36,22 @@ func (e *DeadlineError) Error() string {
 	if e.Controller != "" {
 		text = fmt.Sprintf("reconcile: %s: %s is not done within %v", e.Controller, e.Request, e.Limit)
 	}
+	cause := text
 	if e.Took != 0 {
 		text += fmt.Sprintf(" (returned after %v)", e.Took.Round(time.Millisecond))
 	}
-	if e.Err != nil {
-		text += ": " + e.Err.Error()
+	if e.Err != nil { // which may quote the cause of its context, and that is this
+		text += ": " + strings.ReplaceAll(e.Err.Error(), cause, context.DeadlineExceeded.Error())
 	}
 	return text
 }
+
+// Timeout and Temporary are those of context.DeadlineExceeded, which net/http would have
+// reported in its place: what asks for a net.Error goes on as before.
+func (e *DeadlineError) Timeout() bool { return true }
+
+// Temporary is as Timeout.
+func (e *DeadlineError) Temporary() bool { return true }
 
 // Is makes it match ErrDeadline and context.DeadlineExceeded.
 func (e *DeadlineError) Is(target error) bool {

@@ -67,15 +67,18 @@ type DeadlineOptions struct {
 	// has one.
 	Budget Budget
 
-	// Logger gets one line for each reconcile that is wedged, with its stack, and one
-	// when such a one returns after all.
+	// Logger gets one line for each reconcile that is wedged, with its stack, and one when
+	// such a one returns after all; one for whatever becomes of a restart; and, at most
+	// every 10m, one with the stack of a reconcile whose deadline has passed.
 	//
 	// Defaults to controller-runtime's.
 	Logger logr.Logger
 
-	// Clock is for tests. Once the context of a reconcile has ended, a step of more than
-	// 1s is taken for a pause of the process, in which the reconcile could not have
-	// returned, and does not count: step a fake clock by Timeout, and then by seconds.
+	// Clock is for tests. It is not needed in a bubble of testing/synctest, whose time the
+	// real clock tells there. Once the context of a reconcile has ended, what a fake clock
+	// steps by more than 1s at a time is taken for a pause of the process, in which the
+	// reconcile could not have returned, and does not count: step it by Timeout, and then
+	// by seconds.
 	//
 	// Defaults to the real clock.
 	Clock clock.WithDelayedExecution
@@ -100,7 +103,7 @@ func (o DeadlineOptions) withDefaults() (DeadlineOptions, error) {
 		return o, fmt.Errorf("reconcile: DeadlineOptions.Budget is a nil %T, but must be one, or nothing", o.Budget)
 	}
 	if o.Logger.GetSink() == nil {
-		o.Logger = log.Log.WithName("deadline")
+		o.Logger = log.Log.WithName("reconcile-deadline")
 	}
 	if o.Name != "" {
 		o.Logger = o.Logger.WithValues("controller", o.Name)

@@ -89,14 +89,15 @@ func WithDeadlines[request comparable](inner ctrlreconcile.TypedReconciler[reque
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if _, twice := d.controllers[name]; twice {
-		return nil, fmt.Errorf("reconcile: WithDeadlines was called twice for the controller %q: each needs a name of its own", name)
+		return nil, fmt.Errorf("reconcile: Deadlines have a controller %q already: each needs a name of its own", name)
 	}
 	d.controllers[name] = w
 	return &Deadline[request]{inner: inner, watch: w}, nil
 }
 
 // Complete makes a controller of that name, whose reconciles have d's deadline: it is
-// b.Named(name).Complete(r) with r in WithDeadlines.
+// b.Named(name).Complete(r) with r in WithDeadlines. A name that b was given before is
+// replaced.
 func Complete[request comparable](d *Deadlines, name string, b *builder.TypedBuilder[request], r ctrlreconcile.TypedReconciler[request]) error {
 	if b == nil {
 		return errors.New("reconcile: Complete wants a builder, as from ctrl.NewControllerManagedBy, got nil")
@@ -105,13 +106,7 @@ func Complete[request comparable](d *Deadlines, name string, b *builder.TypedBui
 	if err != nil {
 		return err
 	}
-	if err := b.Named(name).Complete(limited); err != nil {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		delete(d.controllers, name) // it may be tried again
-		return err
-	}
-	return nil
+	return b.Named(name).Complete(limited)
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
@@ -182,7 +177,7 @@ func (d *Deadlines) review(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	if rules, err := d.budget.missing(ctx); err == nil && rules != "" {
-		d.opts.Default.Logger.Info("Restarts could not be noted, and so none would be asked for", "reason", rules)
+		d.opts.Default.Logger.Error(nil, "Restarts could not be noted, and so none would be asked for", "reason", rules)
 	}
 }
 

@@ -120,7 +120,7 @@ func TestWithDeadlinesErrors(t *testing.T) {
 		{"reconciler", func() error { _, err := WithDeadlines(none, d, "y"); return err }, "reconcile: WithDeadlines wants a reconciler, got nil"},
 		{"deadlines", func() error { _, err := WithDeadlines(r, nil, "y"); return err }, "reconcile: WithDeadlines wants Deadlines, got nil"},
 		{"name", func() error { _, err := WithDeadlines(r, d, ""); return err }, "reconcile: WithDeadlines wants the name of the controller, got none"},
-		{"twice", func() error { _, err := WithDeadlines(r, d, "x"); return err }, `reconcile: WithDeadlines was called twice for the controller "x": each needs a name of its own`},
+		{"twice", func() error { _, err := WithDeadlines(r, d, "x"); return err }, `reconcile: Deadlines have a controller "x" already: each needs a name of its own`},
 		{"builder", func() error { return Complete(d, "y", nil, r) }, "reconcile: Complete wants a builder, as from ctrl.NewControllerManagedBy, got nil"},
 	} {
 		if got := text(tt.call()); got != tt.want {

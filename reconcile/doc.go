@@ -10,11 +10,11 @@
 //
 // controller-runtime has a package of this name; import one of the two under another.
 //
-//	deadlines, err := reconcile.NewDeadlines(mgr, reconcile.DeadlinesOptions{})
+//	deadlines, err := reconcile.NewDeadlines(mgr, reconcile.DeadlinesOptions{}) // one for all controllers
 //	err = mgr.Add(deadlines)
 //	err = mgr.AddHealthzCheck("reconcile", deadlines.Check)
-//	err = reconcile.Complete(deadlines, "pods", ctrl.NewControllerManagedBy(mgr).For(&corev1.Pod{}), r)
 //	err = metrics.Registry.Register(deadlines)
+//	err = reconcile.Complete(deadlines, "pods", ctrl.NewControllerManagedBy(mgr).For(&corev1.Pod{}), r)
 //
 // Complete takes the place of the builder's Named and Complete. A single reconciler gets
 // a deadline by WithDeadline, one that is not made with a builder by WithDeadlines.
@@ -34,7 +34,8 @@
 // ignores its context, and Go has no means to stop it. It is reported once, with its
 // stack, and counted; after five more minutes Check fails, since only a restart brings
 // its worker back. Restarts that do not help come to an end: NewDeadlines grants three
-// in a day, which an annotation of a Lease remembers.
+// in a day, which an annotation of a Lease remembers. Without the right to write it,
+// which package watchcanary's Role is, nothing is restarted.
 //
 // A reconcile runs in the goroutine of its worker, and nothing else is started for it:
 // the price is one allocation and about a quarter of a microsecond. The same request never
@@ -61,7 +62,12 @@
 // # Limits
 //
 // A reconcile whose context has ended, and one under way when the gate closes, is not
-// stopped: it has to look at its context, as every client call does.
+// stopped: it has to look at its context, as every client call does. A manager waits for
+// a wedged one until its GracefulShutdownTimeout is over, so a restart takes that much
+// longer; let it be less than the pod's terminationGracePeriodSeconds.
+//
+// Messages print a request with %v: give a type of your own a String method that says no
+// secrets.
 //
 // A stall is known once it is found, up to 75 s after it began, and reconciles go
 // on until then. Decisions that must not rest on older data have to wait for a

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
@@ -49,39 +50,42 @@ func addVolumeCleaner(mgr ctrl.Manager, monitor *freshness.Monitor, cleaner ctrl
 
 var _ = addVolumeCleaner // has to compile
 
-// With the builder: a reconcile that hangs is reported, and after a while the pod is
-// restarted, at most three times a day. One set of deadlines serves all controllers.
-func addPodController(mgr ctrl.Manager, r ctrlreconcile.Reconciler) error {
-	deadlines, err := reconcile.NewDeadlines(mgr, reconcile.DeadlinesOptions{}) // freshwatch's reconcile, not controller-runtime's
+// One set of deadlines for all controllers of a manager: a reconcile that hangs is
+// reported, and after a while the pod is restarted, at most three times a day. This is
+// freshwatch's reconcile, not controller-runtime's.
+func newDeadlines(mgr ctrl.Manager) (*reconcile.Deadlines, error) {
+	deadlines, err := reconcile.NewDeadlines(mgr, reconcile.DeadlinesOptions{
+		Controllers: map[string]reconcile.ControllerDeadline{"backups": {Timeout: 2 * time.Hour}},
+	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := mgr.Add(deadlines); err != nil {
-		return err
+		return nil, err
 	}
 	if err := mgr.AddHealthzCheck("reconcile", deadlines.Check); err != nil { // liveness, never readiness
-		return err
+		return nil, err
 	}
-	if err := metrics.Registry.Register(deadlines); err != nil { // controller-runtime/pkg/metrics
-		return err
-	}
-	return reconcile.Complete(deadlines, "pods", ctrl.NewControllerManagedBy(mgr).For(&corev1.Pod{}), r)
+	return deadlines, metrics.Registry.Register(deadlines) // controller-runtime/pkg/metrics
 }
 
-// Typed requests are no different. These reconciles may take longer than others, which
-// DeadlinesOptions.Controllers would say as well.
-func addBackupController(mgr ctrl.Manager, schedule source.TypedSource[Backup], r ctrlreconcile.TypedReconciler[Backup]) error {
-	limited, err := reconcile.WithDeadline(r, reconcile.DeadlineOptions{Name: "backups", Timeout: 2 * time.Hour})
-	if err != nil {
-		return err
-	}
-	return builder.TypedControllerManagedBy[Backup](mgr).Named("backups").WatchesRawSource(schedule).Complete(limited)
+// Complete takes the place of the builder's, and of Named.
+func addControllers(mgr ctrl.Manager, deadlines *reconcile.Deadlines, pods ctrlreconcile.Reconciler, backups ctrlreconcile.TypedReconciler[Backup]) error {
+	return errors.Join(
+		reconcile.Complete(deadlines, "pods", ctrl.NewControllerManagedBy(mgr).For(&corev1.Pod{}), pods),
+		reconcile.Complete(deadlines, "backups", builder.TypedControllerManagedBy[Backup](mgr).WatchesRawSource(everyNight), backups),
+	)
 }
 
 // Backup is a request of a controller's own type.
 type Backup struct{ Bucket, Name string }
 
-var _, _ = addPodController, addBackupController // have to compile
+// String is what messages call it by.
+func (b Backup) String() string { return b.Bucket + "/" + b.Name }
+
+var everyNight source.TypedSource[Backup]
+
+var _, _ = newDeadlines, addControllers // have to compile
 
 // A reconcile that takes too long: its context ends, with the reason, and its request
 // goes back to the queue, though it claims to be done.
@@ -111,7 +115,9 @@ func ExampleWithDeadline() {
 	// retried: true
 }
 
-// A reconcile that ignores its context is told by Check, with an error of its own.
+// A reconcile that ignores its context is told by Check, with an error of its own. Where a
+// test runs in a bubble of testing/synctest, which an example cannot, it needs neither a
+// fake clock nor steps.
 func ExampleDeadline_Check() {
 	clock := clocktesting.NewFakeClock(time.Now())
 	started, lock := make(chan struct{}), make(chan struct{})
@@ -120,22 +126,25 @@ func ExampleDeadline_Check() {
 		<-lock // whatever the context says
 		return ctrl.Result{}, nil
 	})
-	limited, err := reconcile.WithDeadline(deaf, reconcile.DeadlineOptions{Name: "locks", Clock: clock})
+	limited, err := reconcile.WithDeadline(deaf, reconcile.DeadlineOptions{
+		Name: "locks", Grace: 5 * time.Second, FailAfter: 5 * time.Second, Logger: logr.Discard(), Clock: clock,
+	})
 	if err != nil {
 		panic(err)
 	}
 	go func() { _, _ = limited.Reconcile(context.Background(), "a") }()
 	<-started
 	fmt.Println("check:", limited.Check(nil))
+	freshtest.Step(clock, reconcile.DefaultTimeout)
 	for limited.Check(nil) == nil {
-		freshtest.Step(clock, 10*time.Second)
+		freshtest.Step(clock, time.Second)
 	}
 	fmt.Println("check:", limited.Check(nil))
 	close(lock)
 
 	// Output:
 	// check: <nil>
-	// check: reconcile: wedged: locks 1 wedged
+	// check: reconcile: wedged: 1 in locks
 }
 
 // A watch falls silent, and until it is back the reconciler is not called.

@@ -35,7 +35,7 @@ func newGenerationDescs() generationDescs {
 func newGenerationHistogram() *prometheus.HistogramVec {
 	return prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "freshwatch_generation_propagation_seconds",
-		Help:    "Time from the newest edit of an object until its controller had reported it, at most: by the managed fields, else by the reads that saw it trail.",
+		Help:    "Time from the newest edit of an object until its controller had reported it, estimated by its managed fields, else by the reads that saw it trail.",
 		Buckets: []float64{1, 2, 5, 10, 30, 60, 120, 300, 600, 1200, 1800, 3600},
 	}, generationLabels())
 }
@@ -58,8 +58,14 @@ func (g *Generations) Collect(ch chan<- prometheus.Metric) {
 		return
 	}
 	now := g.opts.Clock.Now()
+	sent := map[[4]string]bool{}
 	for _, k := range g.run.kinds {
 		labels := k.labels()
+		id := [4]string(labels)
+		if sent[id] {
+			continue // a guess that is the name of another kind: one series must not be sent twice
+		}
+		sent[id] = true
 		for r, name := range generationResultNames {
 			ch <- prometheus.MustNewConstMetric(g.descs.reads, prometheus.CounterValue, float64(k.reads[r]), append(slices.Clip(labels), name)...)
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -31,8 +32,16 @@ type GenerationKind struct {
 	Selector labels.Selector
 
 	// Condition, if set, is the type of the condition whose observedGeneration counts, in
-	// place of the status's own. An object without that condition has not been seen.
+	// place of the status's own. An object without that condition, or whose condition has
+	// no observedGeneration, has not been seen: a kind that never reports one, as Jobs,
+	// lags as a whole.
 	Condition string
+
+	// Ignore, if set, tells of an object whether the controller leaves it alone, by what no
+	// label says: that it is suspended, or another controller's. It is called with whole
+	// objects, by one goroutine, and must not change them. A page with such objects on it is
+	// read in full each time.
+	Ignore func(*unstructured.Unstructured) bool
 }
 
 // generationTarget is what is read.
@@ -41,6 +50,7 @@ type generationTarget struct {
 	namespace string
 	selector  labels.Selector
 	condition string
+	ignore    func(*unstructured.Unstructured) bool
 }
 
 // generationTargets checks the kinds, and names them.
@@ -49,7 +59,11 @@ func generationTargets(kinds []GenerationKind, scheme *runtime.Scheme) ([]genera
 		return nil, errors.New("reconcile: NewGenerations wants at least one GenerationKind, got none")
 	}
 	var targets []generationTarget
-	seen := map[generationTarget]bool{}
+	type place struct {
+		gvk       schema.GroupVersionKind
+		namespace string
+	}
+	seen := map[place]bool{}
 	for i, k := range kinds {
 		if isNil(k.Object) {
 			return nil, fmt.Errorf("reconcile: GenerationKind.Object of kind %d is nil, but must name it", i)
@@ -58,12 +72,17 @@ func generationTargets(kinds []GenerationKind, scheme *runtime.Scheme) ([]genera
 		if err != nil {
 			return nil, fmt.Errorf("reconcile: GenerationKind.Object of kind %d is a %T, but must be of a kind that the scheme knows, or say which: %w", i, k.Object, err)
 		}
-		id := generationTarget{gvk: gvk, namespace: k.Namespace}
+		id := place{gvk, k.Namespace}
 		if seen[id] {
 			return nil, fmt.Errorf("reconcile: GenerationKind.Object of kind %d is %v in namespace %q, but each kind must be given once for a namespace, since they would share their metrics", i, gvk, k.Namespace)
 		}
 		seen[id] = true
-		targets = append(targets, generationTarget{gvk: gvk, namespace: k.Namespace, selector: k.Selector, condition: k.Condition})
+		if k.Selector != nil {
+			if _, selects := k.Selector.Requirements(); !selects {
+				return nil, fmt.Errorf("reconcile: GenerationKind.Selector of kind %d selects nothing, as labels.Nothing does, but must select something: leave it nil for all objects", i)
+			}
+		}
+		targets = append(targets, generationTarget{gvk: gvk, namespace: k.Namespace, selector: k.Selector, condition: k.Condition, ignore: k.Ignore})
 	}
 	return targets, nil
 }

@@ -4,6 +4,7 @@
 package reconcile
 
 import (
+	"strconv"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -21,24 +22,37 @@ func sightGeneration(u *unstructured.Unstructured, condition string) generationS
 // observedGeneration is 0 where the controller has reported nothing.
 func observedGeneration(u *unstructured.Unstructured, condition string) int64 {
 	if condition == "" {
-		n, _, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration")
-		return n
+		n, _, _ := unstructured.NestedFieldNoCopy(u.Object, "status", "observedGeneration")
+		return asGeneration(n)
 	}
 	list, _, _ := unstructured.NestedFieldNoCopy(u.Object, "status", "conditions")
 	conditions, _ := list.([]any)
 	for _, c := range conditions {
 		if fields, ok := c.(map[string]any); ok && fields["type"] == condition {
-			n, _ := fields["observedGeneration"].(int64)
-			return n
+			return asGeneration(fields["observedGeneration"])
 		}
+	}
+	return 0
+}
+
+// asGeneration reads a number, and one that a controller has written as text, as Argo
+// Rollouts does.
+func asGeneration(v any) int64 {
+	switch v := v.(type) {
+	case int64:
+		return v
+	case string:
+		n, _ := strconv.ParseInt(v, 10, 64)
+		return n
 	}
 	return 0
 }
 
 // generationTook is the time from the newest edit of an object's spec to the newest
 // write of its observed generation, as its managed fields have it: to the second, by the
-// clock of the API servers. It is an upper bound, since a later write of the status by
-// the same manager moves that time. It is negative where they do not tell.
+// clock of the API servers. It is an estimate: another write of the status by the same
+// manager later makes it longer, and one of anything else by who has edited the spec,
+// shorter. It is negative where they do not tell.
 //
 // An edit may come through a subresource, such as scale; one of the status is none.
 func generationTook(u *unstructured.Unstructured, condition string) time.Duration {

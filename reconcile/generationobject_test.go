@@ -56,7 +56,8 @@ func TestSightGeneration(t *testing.T) {
 		{"of a condition that reports none", "Progressing", nil, 0, unknown},
 		{"of a condition that is not there", "Available", nil, 0, unknown},
 		{"without a status", "", func(o map[string]any) { delete(o, "status") }, 0, 7 * time.Second},
-		{"of another type", "", set("3", "status", "observedGeneration"), 0, 7 * time.Second},
+		{"as text", "", set("3", "status", "observedGeneration"), 3, 7 * time.Second},
+		{"of another type", "", set(true, "status", "observedGeneration"), 0, 7 * time.Second},
 		{"conditions of another type", "Ready", set("none", "status", "conditions"), 0, 7 * time.Second},
 		{"without managed fields", "", func(o map[string]any) { delete(o["metadata"].(map[string]any), "managedFields") }, 3, unknown},
 		{"nobody has edited", "", func(o map[string]any) {

@@ -5,6 +5,7 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -20,6 +21,10 @@ const (
 	// generationPage bounds what is held in full at a time: where objects have 20 KB, some
 	// tens of MB decoded.
 	generationPage = 250
+
+	// generationWhole is how many objects of a kind are read in one piece at most, where
+	// pages are not to be had: of 3 KB each, they take 150 MB.
+	generationWhole = 5000
 
 	// generationTimeout is for one request, so that one that hangs costs a minute, while a
 	// read of many pages that moves is not cut. client-go retries within it.
@@ -38,14 +43,15 @@ type generationReader struct {
 
 // read returns all objects, or an error and nothing.
 //
-// The rest of a list may be gone by the time it is asked for: compacted meanwhile
-// (410), or of a resourceVersion that a watch cache which does not get along will never
-// reach (504; apiserver 0.37 reads the first page from the datastore then, but not the
-// others). The kind is then read once more and in one piece, which is always answered
-// as a whole.
+// The rest of a list may be gone by the time it is asked for. Where it was compacted
+// meanwhile (410), the answer has a token with which to go on: the list is then of two
+// moments, and still has every object that was there in both. Where it is of a
+// resourceVersion that a watch cache which does not get along will never reach (504;
+// apiserver 0.37 reads the first page from the datastore then, but not the others), the
+// kind is read in one piece, which is always answered as a whole.
 func (r *generationReader) read(ctx context.Context) (generationReading, error) {
 	out, err := r.readBy(ctx, generationPage)
-	if err != nil && (apierrors.IsResourceExpired(err) || apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge)) {
+	if err != nil && apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge) {
 		out, err = r.readBy(ctx, 0)
 	}
 	return out, err
@@ -59,15 +65,30 @@ func (r *generationReader) readBy(ctx context.Context, limit int64) (generationR
 	}
 	for token := ""; ; {
 		next, err := r.page(ctx, &out, limit, token)
-		if err != nil {
-			return generationReading{}, err
+		if again := continueAfter(err); again != "" {
+			next, err = again, nil
 		}
-		if next == "" {
+		switch {
+		case err != nil:
+			return generationReading{}, err
+		case next == "":
 			out.ended = r.clock.Now()
 			return out, nil
+		case next == token:
+			return generationReading{}, errors.New("the list does not end: its next page is the last one again")
 		}
 		token = next
 	}
+}
+
+// continueAfter returns the token that comes with an error because another has expired;
+// "" where there is none.
+func continueAfter(err error) string {
+	var status apierrors.APIStatus
+	if !apierrors.IsResourceExpired(err) || !errors.As(err, &status) {
+		return ""
+	}
+	return status.Status().Continue
 }
 
 // page adds a page to a reading, and returns the token of the next one.
@@ -77,11 +98,17 @@ func (r *generationReader) page(ctx context.Context, out *generationReading, lim
 	if err := r.list(ctx, list, limit, token); err != nil {
 		return "", err
 	}
+	if limit == 0 && len(list.Items) > generationWhole {
+		return "", fmt.Errorf("the watch cache of the API server does not get along, and %d objects are too many to be read in one piece (at most %d)", len(list.Items), generationWhole)
+	}
 	changed := map[types.UID]bool{}
 	for i := range list.Items {
 		o := &list.Items[i]
 		if o.DeletionTimestamp != nil {
 			continue // which has moved its generation, and controllers need not report that
+		}
+		if o.Generation == 0 {
+			out.bare++
 		}
 		known := r.known[o.UID]
 		out.known[o.UID] = known
@@ -110,7 +137,7 @@ func (r *generationReader) look(ctx context.Context, out *generationReading, cha
 			continue
 		}
 		delete(changed, uid)
-		if o.GetDeletionTimestamp() != nil {
+		if o.GetDeletionTimestamp() != nil || r.target.ignore != nil && r.target.ignore(o) {
 			delete(out.known, uid)
 			continue
 		}

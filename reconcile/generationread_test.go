@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -56,7 +57,7 @@ func TestGenerationReadByPages(t *testing.T) {
 			"c": {namespace: "a", name: "c", generation: 3, observed: 2, took: -1},
 			"g": {namespace: "a", name: "g", generation: 1, observed: 1, took: -1},
 		},
-		missed: map[types.UID]bool{},
+		missed: map[types.UID]bool{}, bare: 1,
 	}
 	want.began, want.ended = got.began, got.ended
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(generationReading{}, generationSighting{})); diff != "" {
@@ -114,9 +115,9 @@ func TestGenerationReadInOnePiece(t *testing.T) {
 		want   error
 		calls  int
 	}{
-		{"the list has expired", expired, false, nil, 5},
+		{"the list has expired, and no token is offered", expired, false, expired, 3},
 		{"a frozen watch cache", frozen, false, nil, 5},
-		{"expired twice", expired, true, expired, 4},
+		{"not even as a whole", frozen, true, frozen, 4},
 		{"any other error", forbidden, false, forbidden, 3},
 		{"no more time", apierrors.NewTimeoutError("slow", 1), false, apierrors.NewTimeoutError("slow", 1), 3},
 	} {
@@ -144,6 +145,81 @@ func TestGenerationReadInOnePiece(t *testing.T) {
 				t.Errorf("%d requests, want %d: %+v", len(calls), tc.calls, calls)
 			}
 		})
+	}
+}
+
+// A list that has expired in the middle is gone on with by the token that its error
+// carries, without holding more than a page.
+func TestGenerationReadGoesOn(t *testing.T) {
+	expired := apierrors.NewResourceExpired("the continue token is too old")
+	expired.ErrStatus.Continue = "0250" // the same place, of another resourceVersion
+	s := &gadgetServer{}
+	s.set(gadgetsAt(2*generationPage+1, 1)...)
+	s.script(func(_ context.Context, c listCall) error {
+		if c.token == "250" && c.full {
+			return expired
+		}
+		return nil
+	})
+	got, err := gadgetReader(s, nil).read(t.Context())
+	if err != nil || len(got.looked) != 2*generationPage+1 {
+		t.Errorf("%d objects, error %v", len(got.looked), err)
+	}
+	for _, c := range s.take() {
+		if c.limit != generationPage {
+			t.Errorf("a list of limit %d, want pages only", c.limit)
+		}
+	}
+}
+
+// A server that always has another page, the same one, does not keep a read for ever.
+func TestGenerationReadThatDoesNotEnd(t *testing.T) {
+	expired := apierrors.NewResourceExpired("the continue token is too old")
+	expired.ErrStatus.Continue = "250"
+	s := &gadgetServer{}
+	s.set(gadgetsAt(generationPage+1, 1)...)
+	s.script(func(_ context.Context, c listCall) error {
+		if c.token == "250" {
+			return expired
+		}
+		return nil
+	})
+	if _, err := gadgetReader(s, nil).read(t.Context()); err == nil || !strings.Contains(err.Error(), "does not end") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// Too many objects are not held at once, whatever the reason.
+func TestGenerationReadInOnePieceIsBounded(t *testing.T) {
+	frozen := apierrors.NewTimeoutError("Too large resource version: 9, current: 5", 1)
+	frozen.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeResourceVersionTooLarge}}
+	s := &gadgetServer{}
+	s.set(gadgetsAt(generationWhole+1, 1)...)
+	s.script(func(_ context.Context, c listCall) error {
+		if c.token != "" {
+			return frozen
+		}
+		return nil
+	})
+	if _, err := gadgetReader(s, nil).read(t.Context()); err == nil || !strings.Contains(err.Error(), "5001 objects are too many to be read in one piece (at most 5000)") {
+		t.Errorf("error %v", err)
+	}
+	for _, c := range s.take() {
+		if c.full && c.limit == 0 {
+			t.Error("the whole kind was read in full")
+		}
+	}
+}
+
+// What the controller leaves alone is as good as not there, for as long as it does.
+func TestGenerationReadIgnores(t *testing.T) {
+	s := &gadgetServer{}
+	s.set(gadget{name: "a", generation: 2, observed: 1}, gadget{name: "b", generation: 2, observed: 1})
+	r := gadgetReader(s, nil)
+	r.target.ignore = func(u *unstructured.Unstructured) bool { return u.GetName() == "a" }
+	got, err := r.read(t.Context())
+	if err != nil || len(got.looked) != 1 || len(got.known) != 1 || len(got.missed) != 0 {
+		t.Errorf("reading %+v, error %v; want b alone", got, err)
 	}
 }
 

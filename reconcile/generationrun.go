@@ -36,6 +36,9 @@ type generationKind struct {
 	backoff  wait.Backoff
 	result   generationResult
 	err      error
+	mapping  <-chan generationMapping // of the question that is under way; nil: none is
+	bare     bool                     // no object has a generation
+	toldBare bool
 	told     map[types.UID]bool // the objects that a log line has counted
 	lagged   time.Time          // since when some lag
 }
@@ -85,9 +88,11 @@ func (g *Generations) take(r *generationRun, out generationOutcome) {
 	k.err, k.result = out.err, generationResultOf(out.err)
 	k.reads[k.result]++
 	if out.err == nil {
+		out.reading.ended = now // it may have waited to be taken
 		k.backoff = generationBackoff(g.opts.Interval)
 		k.due = now.Add(wait.Jitter(g.opts.Interval*9/10, 1.0/9))
 		k.lastRead = now
+		k.bare = out.reading.bare > 0 && out.reading.bare == len(out.reading.known)
 		var took []time.Duration
 		k.books, took = k.books.after(out.reading, g.opts.Limit)
 		r.observe(k, took)

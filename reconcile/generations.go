@@ -36,8 +36,10 @@ type generationSource interface {
 //
 // What cannot be told: an object that is being deleted is left out, since that moves its
 // generation and controllers need not report it; a generation that was once observed is
-// not looked at again, though its status may be cleared; and a controller that reports a
-// generation which it has not acted on is believed.
+// not looked at again, though its status may be cleared; a controller that reports a
+// generation which it has not acted on is believed; and objects that are made anew more
+// often than GenerationOptions.Limit never lag. One without the status subresource
+// trails for ever, since each write of its status moves the generation.
 //
 // Where reads fail, it finds nothing: with the controller's own dead token, over the same
 // dead line, or where an API server answers no list while its watch cache is frozen
@@ -141,7 +143,7 @@ func (g *Generations) end() {
 // manager's mapper asks once, and again as long as the kind is not served.
 func (g *Generations) read(ctx context.Context, k *generationKind, results chan<- generationOutcome) {
 	out := generationOutcome{kind: k, gvr: k.gvr}
-	mapping, err := g.mapper.RESTMapping(k.target.gvk.GroupKind(), k.target.gvk.Version)
+	mapping, err := g.mapping(ctx, k)
 	if err != nil {
 		out.err = fmt.Errorf("the resource of %v: %w", k.target.gvk, err)
 	} else {
@@ -152,6 +154,36 @@ func (g *Generations) read(ctx context.Context, k *generationKind, results chan<
 	select {
 	case results <- out:
 	case <-ctx.Done(): // an error may be nothing but that
+	}
+}
+
+// generationMapping is an answer of the mapper.
+type generationMapping struct {
+	*meta.RESTMapping
+	err error
+}
+
+// mapping asks the mapper, which takes no context, and may hang as long as the API server
+// does. It is called for one kind at a time, and leaves at most one question a kind behind.
+func (g *Generations) mapping(ctx context.Context, k *generationKind) (*meta.RESTMapping, error) {
+	if k.mapping == nil {
+		answer := make(chan generationMapping, 1)
+		k.mapping = answer
+		go func() {
+			m, err := g.mapper.RESTMapping(k.target.gvk.GroupKind(), k.target.gvk.Version)
+			answer <- generationMapping{m, err}
+		}()
+	}
+	timer := g.opts.Clock.NewTimer(generationTimeout)
+	defer timer.Stop()
+	select {
+	case m := <-k.mapping:
+		k.mapping = nil
+		return m.RESTMapping, m.err
+	case <-timer.C():
+		return nil, fmt.Errorf("no answer within %v: %w", generationTimeout, context.DeadlineExceeded)
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
 }
 

@@ -9,16 +9,20 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -87,7 +91,7 @@ func TestGenerationsTell(t *testing.T) {
 		j.wantLines(t) // not all have
 		s.set(gadget{name: "a", generation: 2, observed: 2}, gadget{name: "b", generation: 2, observed: 2})
 		time.Sleep(DefaultGenerationInterval + generationTick)
-		j.wantLines(t, `caught up with all objects" "kind"="gadgets.example.com" "after"="1h`)
+		j.wantLines(t, `No object lags any more" "kind"="gadgets.example.com" "after"="1h`)
 
 		stop()
 		if got := g.Status(); got != nil {
@@ -179,7 +183,7 @@ func TestGenerationsThatCannotBeRead(t *testing.T) {
 				s.mu.Unlock()
 				s.set(gadget{name: "a", generation: 2, observed: 2})
 				time.Sleep(5 * time.Minute)
-				j.wantLines(t, "can be read again", "caught up with all objects")
+				j.wantLines(t, "can be read again", "No object lags any more")
 				s.take()
 				time.Sleep(30 * time.Minute)
 				if n := len(s.take()); n < 28 {
@@ -423,5 +427,86 @@ func TestNewGenerationsValidates(t *testing.T) {
 	}
 	if _, err := NewGenerations((*gadgetServer)(nil), []GenerationKind{gadgets()}, GenerationOptions{}); err == nil {
 		t.Error("no error for a nil manager")
+	}
+}
+
+// hangingMapper answers when it is told to.
+type hangingMapper struct {
+	meta.RESTMapper
+	asked  atomic.Int32
+	answer chan struct{}
+}
+
+func (m *hangingMapper) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
+	m.asked.Add(1)
+	<-m.answer
+	return m.RESTMapper.RESTMapping(gk, versions...)
+}
+
+// A mapper that hangs, which takes no context, costs a read a minute and no more: it is
+// told, it is not asked again meanwhile, and Start ends when it is to.
+func TestGenerationsMapperHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, j := &gadgetServer{}, &journal{}
+		g := newGenerations(t, s, GenerationOptions{Logger: j.logger()})
+		mapper := &hangingMapper{RESTMapper: g.mapper, answer: make(chan struct{})}
+		g.mapper = mapper
+		s.set(gadget{name: "a", generation: 1, observed: 1})
+		stop := startGenerations(t, g)
+		time.Sleep(time.Hour)
+		j.wantLines(t, "no answer within 1m0s")
+		if got := mapper.asked.Load(); got != 1 {
+			t.Errorf("asked %d times at once", got)
+		}
+		close(mapper.answer)
+		time.Sleep(time.Hour)
+		if st := g.Status()[0]; st.Objects != 1 || st.Err != nil {
+			t.Errorf("%+v, want it to be read", st)
+		}
+		stop()
+	})
+}
+
+// What lags as a whole, and has never been observed, may not report at all.
+func TestGenerationsDoubt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, j := &gadgetServer{}, &journal{}
+		g := newGenerations(t, s, GenerationOptions{Logger: j.logger()})
+		s.set(gadget{name: "a", generation: 1}, gadget{name: "b", generation: 2})
+		startGenerations(t, g)
+		time.Sleep(time.Hour)
+		j.wantLines(t, "which may be blind or stuck, or never reports a status.observedGeneration")
+		s.set(gadget{name: "c"})
+		time.Sleep(time.Hour)
+		j.wantLines(t, "No object of this kind has a metadata.generation", "No object lags any more")
+	})
+}
+
+// A kind that is not served has a guess for a name, which may be that of another: metrics
+// are sent once.
+func TestGenerationsSameGuess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one, other := &unstructured.Unstructured{}, &unstructured.Unstructured{}
+		one.SetGroupVersionKind(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Endpoint"})
+		other.SetGroupVersionKind(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Endpoints"})
+		g, err := NewGenerations(&gadgetServer{}, []GenerationKind{{Object: one}, {Object: other}}, GenerationOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		startGenerations(t, g)
+		registry := prometheus.NewRegistry()
+		registry.MustRegister(g)
+		if _, err := registry.Gather(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestGenerationsSelectNothing(t *testing.T) {
+	kind := gadgets()
+	kind.Selector = labels.Nothing()
+	_, err := NewGenerations(&gadgetServer{}, []GenerationKind{kind}, GenerationOptions{})
+	if want := "reconcile: GenerationKind.Selector of kind 0 selects nothing, as labels.Nothing does, but must select something: leave it nil for all objects"; text(err) != want {
+		t.Errorf("error %q, want %q", text(err), want)
 	}
 }

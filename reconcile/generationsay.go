@@ -35,6 +35,10 @@ func (k *generationKind) news(before generationResult, now time.Time) []generati
 	case before != generationRead:
 		say("Generations can be read again")
 	}
+	if k.bare && !k.toldBare {
+		k.toldBare = true
+		say("No object of this kind has a metadata.generation: nothing can be told of it")
+	}
 	lagging, oldest := k.books.lagging()
 	newcomers := k.tell()
 	switch {
@@ -42,12 +46,28 @@ func (k *generationKind) news(before generationResult, now time.Time) []generati
 		if k.lagged.IsZero() {
 			k.lagged = oldest
 		}
-		say("Objects are ahead of their controller, which may be blind or stuck", "lagging", lagging, "worst", worstLags(k.books.worst(now), lagging))
+		say("Objects are ahead of their controller, which may be blind or stuck"+k.doubt(), "lagging", lagging, "worst", worstLags(k.books.worst(now), lagging))
 	case lagging == 0 && !k.lagged.IsZero():
-		say("The controller has caught up with all objects", "after", now.Sub(k.lagged).Round(time.Second).String())
+		say("No object lags any more", "after", now.Sub(k.lagged).Round(time.Second).String(), "trailing", len(k.books.trails))
 		k.lagged = time.Time{}
 	}
 	return out
+}
+
+// doubt is added where nothing of a kind was ever observed.
+func (k *generationKind) doubt() string {
+	for _, t := range k.books.trails {
+		if t.observed != 0 {
+			return ""
+		}
+	}
+	switch {
+	case len(k.books.trails) < len(k.books.known):
+		return ""
+	case k.target.condition != "":
+		return ", or never reports an observedGeneration in condition " + k.target.condition
+	}
+	return ", or never reports a status.observedGeneration"
 }
 
 // tell notes which objects lag, and whether some did not before.

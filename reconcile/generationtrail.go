@@ -32,6 +32,8 @@ type generationReading struct {
 	// that could not be looked at.
 	looked map[types.UID]generationSighting
 	missed map[types.UID]bool
+	// bare is how many have no generation at all.
+	bare int
 }
 
 // generationTrail is an object that its controller has not caught up with.

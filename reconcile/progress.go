@@ -18,7 +18,7 @@ const (
 	// Wedged: it does not return though its context has ended long ago. Nothing in this
 	// process can end it: Go has no means to stop a goroutine.
 	Wedged
-	// Failing: for so long that a restart is asked for.
+	// Failing: wedged for FailAfter. Whether Check fails is the Budget's decision.
 	Failing
 )
 

@@ -38,6 +38,7 @@ type watch[request comparable] struct {
 	mu      sync.Mutex
 	running []entry[request] // as many as there are workers: few enough to look through
 	armed   time.Time        // when the timer fires; zero: it does not
+	told    time.Time        // when an overrun was last logged
 	counts  deadlineCounts
 }
 
@@ -57,7 +58,7 @@ func newWatch[request comparable](opts DeadlineOptions, asker *asker) *watch[req
 func (w *watch[request]) begin(ctx context.Context, req request) (*running, bool) {
 	now, limit := w.opts.Clock.Now(), w.opts.Timeout
 	if earlier, ok := ctx.Deadline(); ok {
-		limit = min(limit, time.Until(earlier)) //nolint:forbidigo // a context keeps to the real clock
+		limit = min(limit, max(0, time.Until(earlier))) //nolint:forbidigo // a context keeps to the real clock
 	}
 	due := now.Add(limit)
 	r := &running{limited: limited{parent: ctx, began: now, limit: limit, clock: w.fake}, progress: progress{due: due}}
@@ -112,7 +113,7 @@ func (w *watch[request]) end(req request, r *running) *DeadlineError {
 	return w.overrun(req, r, took)
 }
 
-func (w *watch[request]) overrun(req request, r *running, took time.Duration) *DeadlineError {
+func (w *watch[request]) overrun(req any, r *running, took time.Duration) *DeadlineError {
 	return &DeadlineError{Controller: w.opts.Name, Request: fmt.Sprint(req), Limit: r.limit.Round(10 * time.Millisecond), Took: took}
 }
 
@@ -134,7 +135,7 @@ func (w *watch[request]) advance(armed time.Time) (todo []func()) {
 	w.armed = time.Time{}
 	now := w.opts.Clock.Now()
 	late := now.Sub(armed)
-	var wedged []wedge
+	var overrun, wedged []blocked
 	var next time.Time
 	for _, e := range w.running {
 		before := e.progress.stage
@@ -149,12 +150,10 @@ func (w *watch[request]) advance(armed time.Time) (todo []func()) {
 		case Running: // where each begins
 		case Overrun:
 			w.counts.overruns++
-			if e.limit == w.opts.Timeout { // else it is the parent's deadline, which ends it
-				todo = append(todo, func() { e.expire(w.overrun(e.request, e.running, 0)) })
-			}
+			overrun = append(overrun, blocked{e.request, e.running, now.Sub(e.began)})
 		case Wedged:
 			w.counts.wedges++
-			wedged = append(wedged, wedge{e.request, e.running, now.Sub(e.began)})
+			wedged = append(wedged, blocked{e.request, e.running, now.Sub(e.began)})
 		case Failing:
 			if !w.opts.NeverFail {
 				todo = append(todo, func() { w.asker.ask(e.running, w.opts) })
@@ -163,6 +162,13 @@ func (w *watch[request]) advance(armed time.Time) (todo []func()) {
 	}
 	if !next.IsZero() {
 		w.arm(now, next)
+	}
+	if len(overrun) > 0 {
+		tell := w.told.IsZero() || now.Sub(w.told) >= overrunEvery
+		if tell {
+			w.told = now
+		}
+		todo = append(todo, func() { w.cutOff(overrun, tell) })
 	}
 	if len(wedged) > 0 {
 		todo = append(todo, func() { report(w.opts, wedged) })

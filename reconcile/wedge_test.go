@@ -52,13 +52,13 @@ func TestWedged(t *testing.T) {
 		at(10*time.Second-1, Running)
 		at(10*time.Second, Overrun)
 		at(12*time.Second-1, Overrun)
-		d.journal.wantLines(t)
+		d.journal.wantLines(t, "has overrun")
 		at(12*time.Second, Wedged)
-		d.journal.wantLines(t, `"msg"="Reconcile is wedged: its context has ended, and it does not return. Its worker is lost until it does" "controller"="widgets" "request"="a" "age"="12s" "limit"="10s" "stack"=`)
+		d.journal.wantLines(t, `"msg"="Reconcile is wedged: its context has ended, and it does not return. Its worker is lost until it does" "error"="reconcile: wedged" "controller"="widgets" "request"="a" "reconcileID"="" "age"="12s" "limit"="10s" "stack"=`)
 		at(15*time.Second-1, Wedged)
 		at(15*time.Second, Failing)
-		d.journal.wantLines(t, `"msg"="A restart is asked for" "controller"="widgets" "reason"="widgets 1 wedged"`)
-		if got, want := text(d.Check(nil)), "reconcile: wedged: widgets 1 wedged"; got != want {
+		d.journal.wantLines(t, `"msg"="A restart is asked for" "error"="reconcile: wedged" "controller"="widgets" "reason"="1 in widgets"`)
+		if got, want := text(d.Check(nil)), "reconcile: wedged: 1 in widgets"; got != want {
 			t.Errorf("Check says %q, want %q", got, want)
 		}
 		at(time.Minute, Failing)
@@ -97,7 +97,7 @@ func TestWedgedBeforeOthers(t *testing.T) {
 		})
 		<-time.After(3 * time.Second)
 		synctest.Wait()
-		d.journal.wantLines(t, `"request"="short" "age"="3s" "limit"="1s"`)
+		d.journal.wantLines(t, "has overrun", `"request"="short" "reconcileID"="" "age"="3s" "limit"="1s"`)
 		close(release)
 		wg.Wait()
 	})
@@ -120,7 +120,7 @@ func TestWedgedStack(t *testing.T) {
 		}
 		<-time.After(12 * time.Second)
 		synctest.Wait()
-		lines := d.journal.take()
+		lines := d.journal.take()[1:] // the first is of a deadline
 		if len(lines) != 3 {
 			t.Fatalf("%d reports, want 3: %q", len(lines), lines)
 		}
@@ -225,5 +225,49 @@ func TestInFlight(t *testing.T) {
 		}
 		close(release)
 		wg.Wait()
+	})
+}
+
+// A call under a context that has ended long ago is no sign of a pause: others are found to
+// be wedged all the same.
+func TestWedgedBesideExpired(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		d := newTimed(t, func(_ context.Context, req string) (ctrlreconcile.Result, error) {
+			if req == "a" {
+				return deaf(release)
+			}
+			return ctrlreconcile.Result{}, nil
+		}, DeadlineOptions{})
+		var wg sync.WaitGroup
+		wg.Go(func() { _, _ = d.Reconcile(t.Context(), "a") })
+		expired, cancel := context.WithTimeout(t.Context(), time.Nanosecond)
+		defer cancel()
+		for range 20 {
+			<-time.After(time.Second)
+			_, _ = d.Reconcile(expired, "b")
+		}
+		if got := d.InFlight()[0].Stage; got != Failing {
+			t.Errorf("%v, want Failing", got)
+		}
+		close(release)
+		wg.Wait()
+	})
+}
+
+// The stack of a reconcile that overruns its deadline is told, but not of each: they may
+// be many, and all have the same cause.
+func TestOverrunIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newTimed(t, func(ctx context.Context, _ string) (ctrlreconcile.Result, error) {
+			<-ctx.Done()
+			return ctrlreconcile.Result{}, nil
+		}, DeadlineOptions{})
+		began := time.Now()
+		for time.Since(began) < 10*time.Minute+10*time.Second {
+			_, _ = d.Reconcile(t.Context(), "a")
+		}
+		synctest.Wait()
+		d.journal.wantLines(t, "TestOverrunIsTold", "TestOverrunIsTold")
 	})
 }

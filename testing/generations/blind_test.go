@@ -95,7 +95,7 @@ func TestBlindControllers(t *testing.T) {
 				t.Fatal(err)
 			}
 			caughtUp := w.await(t, patience, "all is observed again", w.caughtUp(both...))
-			if lines := w.logged("The controller has caught up"); len(lines) == 0 {
+			if lines := w.logged("No object lags any more"); len(lines) == 0 {
 				t.Error("the log does not say that it has caught up")
 			}
 			figures(t, map[string]any{"namedAfter": named, "lag": lag, "caughtUpAfter": caughtUp, "errors": w.logged("cannot be read")})

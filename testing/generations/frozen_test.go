@@ -37,7 +37,7 @@ func TestFrozenWatchCache(t *testing.T) {
 	w := watch(t, p.Config(), reconcile.GenerationKind{Object: &appsv1.DaemonSet{}})
 	w.await(t, patience, "all is observed", w.caughtUp(daemonSets))
 
-	before := len(w.logged("caught up")) // a controller that has just started may have lagged
+	before := len(w.logged("No object lags any more")) // a controller that has just started may have lagged
 	frozen := p.Etcd.FreezeWatches("/registry/daemonsets/")
 	defer frozen.Lift()
 	for _, name := range names[count-2:] { // on the last page
@@ -53,7 +53,7 @@ func TestFrozenWatchCache(t *testing.T) {
 	if !apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge) {
 		t.Errorf("a second page: %v, want that it is of no version that the watch cache will reach", err)
 	}
-	if lines := w.logged("caught up"); len(lines) > before {
+	if lines := w.logged("No object lags any more"); len(lines) > before {
 		t.Errorf("a lag is said to have ended: %q", lines)
 	}
 	frozen.Lift()

@@ -130,7 +130,7 @@ func (o *operator) awaitFailing(t *testing.T, p *realplane.Plane, w *worker, beg
 			t.Errorf("the check fails with %+v, want an age of %v", r, timeout+grace+failAfter)
 		}
 	}
-	if want := "reconcile: wedged: " + w.controller + " 1 wedged"; !errors.Is(err, reconcile.ErrWedged) || err.Error() != want {
+	if want := "reconcile: wedged: 1 in " + w.controller; !errors.Is(err, reconcile.ErrWedged) || err.Error() != want {
 		t.Errorf("the check fails with %q, want %q", err, want)
 	}
 	if got := noted(sharedLease(t, p, o.ns), wedgeAnnotation); len(got) != 1 {
