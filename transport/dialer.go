@@ -5,7 +5,9 @@ package transport
 
 import (
 	"context"
+	"maps"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,6 +27,8 @@ type dialer struct {
 	keepAlive net.KeepAliveConfig
 	patience  time.Duration // TCP user timeout
 	clock     clock.PassiveClock
+	observer  func(Event) // nil: nobody
+	streams   *streams    // those over its connections, and others
 
 	opened, failed, recycled, lost atomic.Uint64
 	answered                       atomic.Int64 // when a request that is no list or watch last was, wall clock, in ns
@@ -33,13 +37,15 @@ type dialer struct {
 	conns map[*connection]struct{}
 }
 
-func newDialer(dial dialFunc, o Options) *dialer {
+func newDialer(dial dialFunc, o Options, s *streams) *dialer {
 	d := &dialer{
 		dial: dial,
 		// Three probes in about PingTimeout: the kernel counts in seconds.
 		keepAlive: net.KeepAliveConfig{Enable: true, Idle: o.ReadIdleTimeout, Interval: max(time.Second, o.PingTimeout/3), Count: 3},
 		patience:  o.ReadIdleTimeout + o.PingTimeout,
 		clock:     o.Clock,
+		observer:  o.Observer,
+		streams:   s,
 		conns:     map[*connection]struct{}{},
 	}
 	if d.dial == nil {
@@ -54,11 +60,13 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 	if err != nil || inner == nil { // net/http has an error for the latter
 		d.failed.Add(1)
 		noteDialFailure(ctx)
+		d.tell(Event{Type: DialFailed, Connection: Connection{Remote: address}})
 		return nil, err
 	}
 	tuneTCP(inner, d.keepAlive, d.patience)
 	c := &connection{Conn: inner, dialer: d, opened: d.clock.Now()}
 	d.opened.Add(1)
+	d.tell(Event{Type: ConnectionOpened, Time: c.opened, Connection: c.describe()}) // before anybody can close it
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.conns[c] = struct{}{}
@@ -86,13 +94,35 @@ func (d *dialer) recycle() int {
 	d.mu.Lock()
 	conns := d.conns
 	d.conns = map[*connection]struct{}{}
+	for c := range conns {
+		c.recycled.Store(true) // before it can be seen to be gone
+	}
 	d.mu.Unlock()
 	for c := range conns {
-		c.recycled.Store(true)
 		_ = c.Conn.Close() // it is gone, whatever this says
+	}
+	for c := range conns {
+		c.noteClosed()
 	}
 	d.recycled.Add(uint64(len(conns)))
 	return len(conns)
+}
+
+// tell tells the observer, if there is one. No lock may be held.
+func (d *dialer) tell(e Event) {
+	if d.observer == nil {
+		return
+	}
+	if e.Time.IsZero() {
+		e.Time = d.clock.Now()
+	}
+	d.observer(e)
+}
+
+func (d *dialer) all() []*connection {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Collect(maps.Keys(d.conns))
 }
 
 func (d *dialer) open() int {
@@ -127,69 +157,6 @@ func (d *dialer) find(c net.Conn) *connection {
 		}
 	}
 	return nil
-}
-
-// connection is one that the dialer made.
-type connection struct {
-	net.Conn
-
-	dialer   *dialer
-	opened   time.Time
-	recycled atomic.Bool
-	lost     atomic.Bool // it did not answer a PING
-	silences atomic.Int32
-	silent   atomic.Int64 // when the last of them was noted, wall clock, in ns
-}
-
-// maxSilences is how many lists and watches in a row may wait in vain for their
-// headers, or a list for its rest, with nothing heard of any other, before their
-// connection is given up. Some proxies hold back the headers of a quiet watch.
-const maxSilences = 2
-
-// heard notes that a list or watch has had an answer, or a byte of one.
-func (c *connection) heard() {
-	if c != nil && c.silences.Load() != 0 {
-		c.silences.Store(0)
-	}
-}
-
-// deaf notes that a list or watch has waited in vain for that long, and tells whether the
-// connection was closed for that: its far end answers PINGs, and nobody behind it
-// answers requests. Such as a proxy that has pinned it to a dead backend. Those that
-// waited at the same time count once, and none while requests of other kinds are
-// answered.
-func (c *connection) deaf(now time.Time, waited time.Duration) bool {
-	if c == nil || now.UnixNano()-c.silent.Load() < int64(waited)/2 {
-		return false
-	}
-	c.silent.Store(now.UnixNano())
-	if now.UnixNano()-c.dialer.answered.Load() < int64(waited) {
-		c.silences.Store(0)
-		return false
-	}
-	if c.silences.Add(1) != maxSilences {
-		return false
-	}
-	_ = c.Close()
-	return true
-}
-
-// Close implements net.Conn.
-func (c *connection) Close() error {
-	c.dialer.mu.Lock()
-	delete(c.dialer.conns, c)
-	c.dialer.mu.Unlock()
-	return c.Conn.Close()
-}
-
-// pingLost notes that the connection did not answer, and tells whether that is
-// news.
-func (c *connection) pingLost() bool {
-	if c.lost.Swap(true) {
-		return false
-	}
-	c.dialer.lost.Add(1)
-	return true
 }
 
 // addresses returns both ends as text; empty where there is none.

@@ -27,8 +27,9 @@
 //   - Ends that resume. To a reflector, "http2: client connection lost" is an error,
 //     after which it lists everything again. Here every end of a watch that is not
 //     the reader's own reads as the ordinary end of its timeout.
-//   - A registry of open watches ([Transport.Streams], [Transport.EndStreams]) and
-//     a way to new connections ([Transport.Recycle]).
+//   - A registry of open watches and connections ([Transport.Streams],
+//     [Transport.EndStreams], [Transport.Connections]), a way to new connections
+//     ([Transport.Recycle]), and an [Options].Observer that is told of each end.
 //   - With [Options].ExitOnUnauthorized, an exit with a diagnosis once the process's
 //     credential is dead, and not before.
 //

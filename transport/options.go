@@ -114,6 +114,18 @@ type Options struct {
 	// Defaults to nil: 401s are counted, and nothing is done.
 	ExitOnUnauthorized *ExitOptions
 
+	// Observer is told of every list and watch that ends, every connection that is
+	// opened or closed, every dial that fails, and every 401: not of each event of a
+	// watch. With a Transport of the config's own it knows of no connection.
+	//
+	// It is called by whichever goroutine notices, by several at once, with no lock
+	// of this package held. It must return soon, and wait for no request: the end of a
+	// stream, a dial or a close waits for it, and the deadlines of all streams may. A
+	// panic in it is not caught.
+	//
+	// Defaults to nil: nobody.
+	Observer func(Event)
+
 	// Logger gets one line for each connection and stream that this package ends;
 	// those of watches that are renewed because they are quiet, at V(1).
 	//

@@ -10,20 +10,26 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Stream is a watch that is open.
+// Stream is a watch that is open, or a list or watch that has ended.
 type Stream struct {
 	GVR schema.GroupVersionResource
 	// Namespace is empty for all of them.
 	Namespace string
 	// Since is when its request was sent.
 	Since time.Time
-	// Timeout is what the server was asked to end it after.
+	// Timeout is what the server was asked to end it after; 0 for a list.
 	Timeout time.Duration
+	// Answered is when its response began, by the wall clock; zero: not yet.
+	Answered time.Time
+	// Status is the HTTP status of the response; 0: there is none yet.
+	Status int
 	// Protocol is that of the response, such as "HTTP/2.0"; empty before it came.
 	Protocol string
 	// Local and Remote are the ends of its connection, as host:port; empty where
 	// they are not known.
 	Local, Remote string
+	// Reused tells whether that connection had carried other requests before.
+	Reused bool
 	// LastByte is when it last brought something, by the wall clock; zero: never.
 	LastByte time.Time
 	// Bytes is how much it has brought, uncompressed.
@@ -61,12 +67,16 @@ func (t *Transport) EndStreams(gvr schema.GroupVersionResource) int {
 func (s *stream) describe() Stream {
 	out := Stream{
 		GVR: s.path.GVR, Namespace: s.path.Namespace, Since: s.began, Timeout: s.timeout, Bytes: s.bytes.Load(),
+		Status: int(s.status.Load()), Reused: s.reused.Load(),
 	}
 	if proto := s.proto.Load(); proto != nil {
 		out.Protocol = *proto
 	}
 	if c := s.conn.Load(); c != nil {
 		out.Local, out.Remote = addresses(c)
+	}
+	if at := s.answered.Load(); at != 0 {
+		out.Answered = time.Unix(0, at)
 	}
 	if at := s.lastByte.Load(); at != 0 {
 		out.LastByte = time.Unix(0, at)

@@ -93,7 +93,7 @@ func (r *roundTripper) plain(req *http.Request) (*http.Response, error) {
 		resp, err := r.send(req)
 		if err == nil {
 			r.dialer.answered.Store(r.clock.Now().UnixNano())
-			r.observe(req, resp, nil)
+			r.observe(req, resp, nil, nil)
 		}
 		return resp, err
 	}
@@ -102,7 +102,7 @@ func (r *roundTripper) plain(req *http.Request) (*http.Response, error) {
 		GotConn: func(info httptrace.GotConnInfo) { conn.Store(r.dialer.find(info.Conn)) },
 	})))
 	if err == nil {
-		r.observe(req, resp, conn.Load())
+		r.observe(req, resp, conn.Load(), nil)
 	}
 	return resp, err
 }
@@ -142,7 +142,7 @@ func (r *roundTripper) guarded(req *http.Request, c call) (*http.Response, error
 		return nil, s.refused(reason, err)
 	}
 	s.answer(resp)
-	r.observe(req, resp, s.conn.Load())
+	r.observe(req, resp, s.conn.Load(), s)
 	if resp.Body == nil {
 		s.finish(s.why(io.EOF))
 		return resp, nil
@@ -152,11 +152,21 @@ func (r *roundTripper) guarded(req *http.Request, c call) (*http.Response, error
 }
 
 // observe shows an answer to whoever counts 401s, with the connection it came
-// over; nil: unknown.
-func (r *roundTripper) observe(req *http.Request, resp *http.Response, conn *connection) {
+// over (nil: unknown), and the list or watch that it answers (nil: neither).
+func (r *roundTripper) observe(req *http.Request, resp *http.Response, conn *connection, s *stream) {
 	var opened time.Time
 	if conn != nil {
 		opened = conn.opened
+	}
+	if resp.StatusCode == http.StatusUnauthorized && r.dialer.observer != nil {
+		e := Event{Type: Refused, Status: resp.StatusCode}
+		if conn != nil {
+			e.Connection = conn.describe()
+		}
+		if s != nil {
+			e.Verb, e.Stream = s.kind.verb(), s.describe()
+		}
+		r.dialer.tell(e)
 	}
 	r.unauthorized.observe(req, resp.StatusCode, opened, r.next)
 }

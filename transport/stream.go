@@ -29,7 +29,9 @@ type stream struct {
 	status atomic.Int32 // of the response; 0: none yet
 
 	conn     atomic.Pointer[connection]
-	undialed atomic.Bool // no connection could be opened for it
+	reused   atomic.Bool  // that has carried other requests before
+	answered atomic.Int64 // when the response began, wall clock, in ns; 0: not yet
+	undialed atomic.Bool  // no connection could be opened for it
 	bytes    atomic.Int64
 	lastByte atomic.Int64 // wall clock, in ns; 0: none yet
 	reading  atomic.Bool  // a Read is under way
@@ -55,10 +57,22 @@ func (t *Transport) begin(req *http.Request, c call) *stream {
 	// this one, and needs no goroutine.
 	ctx = withDialFailure(ctx, &s.undialed)
 	s.ctx = streamctx.New(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GotConn: func(info httptrace.GotConnInfo) { s.conn.Store(t.dialer.find(info.Conn)) },
+		GotConn: s.gotConn,
 	}))
 	t.streams.add(s)
 	return s
+}
+
+// gotConn notes the connection that the request is sent on, or sent again.
+func (s *stream) gotConn(info httptrace.GotConnInfo) {
+	c := s.owner.dialer.find(info.Conn)
+	if c != nil {
+		c.requests.Add(1)
+	}
+	s.reused.Store(info.Reused)
+	if before := s.conn.Swap(c); before != c {
+		before.noteStream(EndedServer) // what has become of that is not this stream's to say
+	}
 }
 
 // tell has the stream end for a reason; the first one counts. It tells whether it
@@ -85,7 +99,11 @@ func (s *stream) toldTo() (EndReason, bool) {
 
 // answer notes that the response has begun.
 func (s *stream) answer(resp *http.Response) {
-	s.conn.Load().heard()
+	if c := s.conn.Load(); c != nil {
+		c.heard()
+		c.proto.Store(&resp.Proto)
+	}
+	s.answered.Store(s.owner.clock.Now().UnixNano())
 	s.proto.Store(&resp.Proto)
 	s.status.Store(int32(resp.StatusCode)) //nolint:gosec // three digits
 }
@@ -101,11 +119,24 @@ func (s *stream) finish(r EndReason) EndReason {
 	r = s.reason
 	s.mu.Unlock()
 	if first {
+		s.conn.Load().keep(s.lastByte.Load())
 		s.owner.streams.remove(s)
 		s.owner.metrics.ended(s.kind, r)
 		s.ctx.Release()
+		s.observeEnd(r)
 	}
 	return r
+}
+
+// observeEnd tells the observer.
+func (s *stream) observeEnd(r EndReason) {
+	if s.owner.dialer.observer == nil {
+		return
+	}
+	e := Event{Type: StreamEnded, Verb: s.kind.verb(), Stream: s.describe(), Reason: r}
+	e.Status = e.Stream.Status
+	s.owner.dialer.tell(e)
+	s.conn.Load().noteStream(r)
 }
 
 // why tells what an error says about how the stream ended.
@@ -177,6 +208,7 @@ func (s *stream) sweep(now time.Time, paused time.Duration, l limits) {
 	}
 	reading, answered, bytes := s.reading.Load(), s.status.Load() != 0, s.bytes.Load()
 	conn := s.conn.Load()
+	conn.noteLate(now)
 	if bytes != s.seen {
 		conn.heard()
 	}

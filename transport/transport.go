@@ -56,14 +56,15 @@ func Wrap(cfg *rest.Config, opts Options) (*Transport, error) {
 	if err != nil {
 		return nil, err
 	}
+	live := &streams{clock: opts.Clock, limits: opts.limits(), live: map[*stream]struct{}{}}
 	t := &Transport{
 		http2: &http.HTTP2Config{
 			SendPingTimeout:  opts.ReadIdleTimeout,
 			PingTimeout:      opts.PingTimeout,
 			WriteByteTimeout: opts.WriteTimeout,
 		},
-		dialer:       newDialer(cfg.Dial, opts),
-		streams:      &streams{clock: opts.Clock, limits: opts.limits(), live: map[*stream]struct{}{}},
+		dialer:       newDialer(cfg.Dial, opts, live),
+		streams:      live,
 		unauthorized: unauthorized,
 		metrics:      newMetrics(),
 		descs:        newDescs(),
