@@ -45,6 +45,7 @@ func (s *state) onRead(a answer) {
 	}
 	s.note(a)
 	if a.err != nil {
+		s.emit(Event{Time: a.received, Type: ReadFailed, Cause: diagnose(a.err).name(), Reason: diagnose(a.err).explain(a.err)})
 		s.readSoon = a.received.Add(retryRead)
 		if a.state == readBlind {
 			s.readSoon = a.received.Add(bookmarkLatest) // repeating it does not help
@@ -96,7 +97,7 @@ func (s *state) onWentBack(a answer) {
 	if s.doubt == nil || !s.doubt.back {
 		s.doubt = &doubt{raised: a.received, since: a.received, back: true, conclusive: true, ladder: newLadder()}
 	}
-	s.doubt.server, s.doubt.answered = serverReached, true
+	s.doubt.server, s.doubt.answered = ServerReached, true
 	s.doubt.proof.rv = a.rv
 }
 
@@ -114,31 +115,38 @@ func (s *state) onProbe(a answer) {
 	}
 	d.probing, d.answered = false, a.err == nil
 	s.note(a)
+	defer func() {
+		e := Event{Time: a.received, Type: ServerAsked, ResourceVersion: a.rv, Server: d.server, SameConnection: a.conn != "" && a.conn == s.conn}
+		if a.err != nil {
+			e.Reason = diagnose(a.err).explain(a.err)
+		}
+		s.emit(e)
+	}()
 	last := d.late
 	switch {
 	case a.err != nil:
-		d.server, d.nextProbe = serverUnknown, a.received.Add(retryRead)
+		d.server, d.nextProbe = ServerUnknown, a.received.Add(retryRead)
 		return
 	case reached(a.rv, d.proof.rv):
-		d.server, d.reachedAt, d.reachedConn = serverReached, a.received, a.conn
+		d.server, d.reachedAt, d.reachedConn = ServerReached, a.received, a.conn
 		if a.conn != s.conn && !d.verified { // perhaps another API server, which has what the stream's has not
 			d.conclusive, d.owed = false, false
 		}
 		return
-	case a.rv == last.rv && (d.server == serverFrozen || a.conn == last.conn && s.goodConn == a.conn && s.goodRead.After(last.sent)):
-		if d.server == serverFrozen || a.sent.Sub(last.sent) >= frozenAfter {
-			d.server = serverFrozen
+	case a.rv == last.rv && (d.server == ServerFrozen || a.conn == last.conn && s.goodConn == a.conn && s.goodRead.After(last.sent)):
+		if d.server == ServerFrozen || a.sent.Sub(last.sent) >= frozenAfter {
+			d.server = ServerFrozen
 		} else {
 			s.readSoon = a.received.Add(retryRead / 2)
 		}
-		if d.server == serverFrozen && !s.follows() && a.rv != a.stored && reached(a.rv, a.stored) {
+		if d.server == ServerFrozen && !s.follows() && a.rv != a.stored && reached(a.rv, a.stored) {
 			// It does not follow other kinds, and still has something that the stream has not
 			// brought. That is what to wait for; it proves no moment.
 			d.proof = proof{at: s.freshAsOf, rv: a.rv}
-			d.server, d.reachedAt, d.reachedConn = serverReached, a.received, a.conn
+			d.server, d.reachedAt, d.reachedConn = ServerReached, a.received, a.conn
 		}
 	default:
-		d.server, d.late = serverLate, a
+		d.server, d.late = ServerLate, a
 		s.readSoon = a.received.Add(retryRead / 2)
 	}
 	// Late or frozen, it explains what the informer lacks: the stream is innocent.

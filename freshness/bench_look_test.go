@@ -67,8 +67,8 @@ func addAtRest(b *testing.B, m *Monitor) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	var conn string
-	lw.answered(id, &conn, func() {})
+	var on sentOn
+	lw.answered(id, &on, func() {})
 	if err := m.Track(atRest{cache.NewStore(cache.MetaNamespaceKeyFunc)}, lw, Informer{Resource: "pods"}); err != nil {
 		b.Fatal(err)
 	}

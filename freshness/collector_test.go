@@ -46,7 +46,7 @@ func stalled(since time.Duration) func(*tracked) {
 		t.state.stored, t.state.swept = "100", epoch
 		t.state.doubt = &doubt{
 			since: epoch.Add(-since), blamed: epoch.Add(-since), proof: proof{rv: "120"},
-			conclusive: true, server: serverReached, ladder: ladder{tried: 3},
+			conclusive: true, server: ServerReached, ladder: ladder{tried: 3},
 		}
 	}
 }

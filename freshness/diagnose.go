@@ -101,6 +101,13 @@ func undecodable(err error) bool {
 	}, func(s string) bool { return strings.Contains(text, s) })
 }
 
+var causeNames = [...]string{
+	"", "unreachable", "busy", "late", "broken", "unauthorized", "forbidden", "not-served", "conversion", "undecodable", "versions", "expired", "refused",
+}
+
+// name is the cause in one word.
+func (c cause) name() string { return causeNames[c] }
+
 // state is what the cause means for proofs. Whatever keeps the question from being
 // answered is Unreachable; an answer that no repetition will change is Blind.
 func (c cause) state() readState {

@@ -19,7 +19,7 @@ type doubt struct {
 	stuck      bool      // and the store has still not taken it
 	back       bool      // the API server went back in time: nothing to wait for, relist
 
-	server      serverState
+	server      ServerState
 	late        answer // the last that was behind, and not where the one before had been
 	reachedAt   time.Time
 	reachedConn string // the connection that this was told over
@@ -40,7 +40,7 @@ type doubt struct {
 // early tells whether what is owed may be on its way: the API server's cache has just
 // got it.
 func (d *doubt) early(now time.Time) bool {
-	return d.owed && d.server == serverReached && now.Sub(d.reachedAt) < verifySlack
+	return d.owed && d.server == ServerReached && now.Sub(d.reachedAt) < verifySlack
 }
 
 // convicts tells whether what is overdue cannot be explained by a renewed stream or

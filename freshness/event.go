@@ -31,9 +31,17 @@ const (
 	AuditFailed
 	// LevelChanged: Behind is what lags now, and Reason says more.
 	LevelChanged
+	// ReadFailed: the API server could not be read, and Reason is why.
+	ReadFailed
+	// ServerAsked: the API server was asked where its own watch cache for the kind stands.
+	// ResourceVersion is its answer, and Server what that says of an overdue proof; where
+	// it did not answer, Reason is why.
+	ServerAsked
+	// WatchBegan: the informer has a new watch, which is Watch.
+	WatchBegan
 )
 
-var eventNames = [...]string{"VerdictChanged", "Read", "Proven", "CureStarted", "CureProven", "CureFailed", "Audited", "AuditFailed", "LevelChanged"}
+var eventNames = [...]string{"VerdictChanged", "Read", "Proven", "CureStarted", "CureProven", "CureFailed", "Audited", "AuditFailed", "LevelChanged", "ReadFailed", "ServerAsked", "WatchBegan"}
 
 // String returns the type's name.
 func (t EventType) String() string {
@@ -58,8 +66,25 @@ type Event struct {
 	// Verdict, Previous and Reason belong to VerdictChanged.
 	Verdict, Previous Verdict
 	Reason            string
-	// ResourceVersion belongs to Read.
+	// Cause is, in one word, what keeps the informer from being watched or read, with
+	// VerdictChanged and ReadFailed: unreachable, busy, late, broken, unauthorized,
+	// forbidden, not-served, conversion, undecodable, versions, expired or refused. Empty:
+	// nothing does.
+	Cause string
+	// ResourceVersion belongs to Read and ServerAsked, and is what reads of the cache are
+	// at with VerdictChanged and CureStarted.
 	ResourceVersion string
+	// Server and SameConnection belong to ServerAsked. The latter tells whether the answer
+	// came over the connection that the informer's watch is on.
+	Server         ServerState
+	SameConnection bool
+	// Watch belongs to WatchBegan, VerdictChanged and CureStarted. With the latter two it is
+	// the watch as it was before anything was done about it; Moved is when the store's
+	// resourceVersion was last seen to move, to within two seconds, and ByEvent whether an
+	// event did that, or else a bookmark or a list. Zero: it never has.
+	Watch   Watch
+	Moved   time.Time
+	ByEvent bool
 	// FreshAsOf belongs to Proven.
 	FreshAsOf time.Time
 	// Behind belongs to LevelChanged.
@@ -85,8 +110,12 @@ func (e Event) String() string {
 		return fmt.Sprintf("%s up to %s", s, e.FreshAsOf.Format(time.RFC3339Nano))
 	case Audited:
 		return fmt.Sprintf("%s %d objects, %d differ", s, e.Objects, len(e.Diverged))
-	case AuditFailed:
+	case AuditFailed, ReadFailed:
 		return s + ": " + e.Reason
+	case ServerAsked:
+		return fmt.Sprintf("%s, its cache has %v what is overdue, at %q%s", s, e.Server, e.ResourceVersion, e.Reason)
+	case WatchBegan:
+		return fmt.Sprintf("%s from %s to %s", s, e.Watch.Local, e.Watch.Remote)
 	case LevelChanged:
 		return fmt.Sprintf("%s to %v: %s", s, e.Behind, e.Reason)
 	default:

@@ -151,7 +151,7 @@ func (l *life) take(t time.Duration, m message) {
 	switch m.kind {
 	case headers:
 		l.clock.now = l.clock.at(t)
-		l.books.answered(w.id, &w.conn.name, func() {})
+		l.books.answered(w.id, &sentOn{conn: w.conn.name}, func() {})
 		w.since = t
 		l.dirty = true
 	case event, bookmark:

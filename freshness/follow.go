@@ -27,6 +27,7 @@ func (s *state) follow(o observation) {
 	s.cleanEnd(o)
 	if s.stream != o.stream.id {
 		s.stream, s.away = o.stream.id, 0
+		s.emit(Event{Time: o.now, Type: WatchBegan, Watch: o.stream.describe()})
 	}
 	s.phase = s.firstPhase(o)
 	if s.plan(); opening {
@@ -98,7 +99,7 @@ func (s *state) plan() {
 func (s *state) cleanEnd(o observation) {
 	d, p := s.doubt, o.previous
 	if d == nil || d.back || p.id != s.stream || !p.endedInTime(s.away) || o.stream.initial ||
-		d.server != serverReached || !p.began.After(d.reachedAt) || p.conn != d.reachedConn {
+		d.server != ServerReached || !p.began.After(d.reachedAt) || p.conn != d.reachedConn {
 		return
 	}
 	s.clear(o.now)

@@ -41,7 +41,7 @@ func (s *state) heal(o observation) []action {
 		return nil
 	case d.curing && !s.gaveUp(o):
 		return nil
-	case d.server != serverReached || !d.answered:
+	case d.server != ServerReached || !d.answered:
 		return append(s.move(o), s.askServer(o)...)
 	case d.early(o.now), !d.back && reached(o.reflected, d.proof.rv):
 		return nil
@@ -100,7 +100,7 @@ func (s *state) gaveUp(o observation) bool {
 		d.ladder.tried = max(0, d.ladder.tried-1)
 		return true
 	}
-	d.verified = d.verified || !untold && d.server == serverReached // a renewed watch did not bring it either
+	d.verified = d.verified || !untold && d.server == ServerReached // a renewed watch did not bring it either
 	d.conclusive = d.conclusive || d.verified
 	d.answered, d.nextProbe = d.back, o.now
 	if !d.renewal {
@@ -173,7 +173,7 @@ func (s *state) convictProcess(now time.Time) {
 		s.doubt = &doubt{raised: now, since: now, proof: proof{at: s.freshAsOf, rv: s.provenRV}, ladder: newLadder(), process: true}
 	}
 	d := s.doubt
-	d.server, d.stuck = serverReached, true
+	d.server, d.stuck = ServerReached, true
 	if d.blamed.IsZero() {
 		d.blamed = now
 	}

@@ -113,15 +113,25 @@ func (t *tracked) mayBeEvent(rv string) bool {
 	objects := t.informer.GetStore().List()
 	gone := len(objects) < t.objects
 	t.objects = len(objects)
-	if gone {
-		return true
-	}
+	return gone || holds(objects, rv)
+}
+
+// holds tells whether an object has the resourceVersion.
+func holds(objects []any, rv string) bool {
 	for _, obj := range objects {
 		if m, err := meta.Accessor(obj); err == nil && m.GetResourceVersion() == rv {
 			return true
 		}
 	}
 	return false
+}
+
+// tellHow adds to an event how the informer stood before anything was done about it. It
+// walks over the store where that has moved, so it is for what happens rarely.
+func (t *tracked) tellHow(e *Event) {
+	s := &t.state
+	e.Watch, e.ResourceVersion, e.Moved, e.Cause = s.watch.describe(), s.stored, s.moved, diagnose(t.err()).name()
+	e.ByEvent = !s.moved.IsZero() && holds(t.informer.GetStore().List(), s.stored)
 }
 
 // holdsOlder tells whether the store has the object at a resourceVersion before rv.
@@ -195,7 +205,10 @@ func (t *tracked) reason(v Verdict, now time.Time) string {
 }
 
 // failure says what keeps the informer from being watched, or proven.
-func (t *tracked) failure() string {
+func (t *tracked) failure() string { return t.explain(t.err()) }
+
+// err is how the informer's requests, or those to prove it, fail.
+func (t *tracked) err() error {
 	err := t.state.readErr
 	if t.state.down != readOK {
 		err = t.state.downErr
@@ -205,7 +218,7 @@ func (t *tracked) failure() string {
 	if _, _, told := t.lw.look(); told != nil && diagnose(err) < diagnose(told) {
 		err = told
 	}
-	return t.explain(err)
+	return err
 }
 
 // explain says what an error of the informer's requests is caused by.
@@ -246,7 +259,7 @@ func (t *tracked) suspectReason() string {
 	switch {
 	case d == nil:
 		return "no proof for longer than allowed"
-	case d.server == serverLate:
+	case d.server == ServerLate:
 		return "the API server's watch cache is behind as well; asking again"
 	case d.curing:
 		return "a proof is overdue; watching anew"

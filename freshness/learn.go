@@ -18,12 +18,12 @@ import (
 const own, toProve = true, false
 
 // learn adds to ctx what reads what the client's closures keep to themselves: the
-// resource and namespace, off the request's path, and, into *conn, the connection
-// that it is sent on. The path is known with HTTP/2, or from package transport;
+// resource and namespace, off the request's path, and, into *on, the connection that it
+// is sent on. The path is known with HTTP/2, or from package transport;
 // with HTTP/1.1 alone the names stay guesses. That package also asks the server for
 // shorter watches than the reflector did, and says so for the watch with *id. The
-// lock guards *conn; *id is set before a request is sent.
-func (l *listerWatcher) learn(ctx context.Context, informers bool, conn *string, id *uint64) context.Context {
+// lock guards *on; *id is set before a request is sent.
+func (l *listerWatcher) learn(ctx context.Context, informers bool, on *sentOn, id *uint64) context.Context {
 	ctx = watchnote.With(ctx, func(n watchnote.Note) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -50,14 +50,42 @@ func (l *listerWatcher) learn(ctx context.Context, informers bool, conn *string,
 			}
 		},
 	}
-	if conn != nil {
+	if on != nil {
 		trace.GotConn = func(info httptrace.GotConnInfo) {
+			got := sentOnConn(info)
 			l.mu.Lock()
-			*conn = fmt.Sprintf("%p", info.Conn) // its addresses may be nil
+			*on = got
+			if id != nil && l.current.id == *id {
+				l.current.ends = got.ends // of one whose headers never come, too
+			}
 			l.mu.Unlock()
 		}
 	}
 	return httptrace.WithClientTrace(ctx, trace)
+}
+
+// sentOn is the connection that a request was sent on.
+type sentOn struct {
+	conn string // its identity; its addresses may be another's later on, or nil
+	ends
+}
+
+func sentOnConn(info httptrace.GotConnInfo) sentOn {
+	got := sentOn{conn: fmt.Sprintf("%p", info.Conn), ends: ends{reused: info.Reused}}
+	if a := info.Conn.LocalAddr(); a != nil {
+		got.local = a.String()
+	}
+	if a := info.Conn.RemoteAddr(); a != nil {
+		got.remote = a.String()
+	}
+	return got
+}
+
+// connOf returns what a request was sent on; one that has failed may still be told.
+func (l *listerWatcher) connOf(on *sentOn) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return on.conn
 }
 
 // asked tells whether the informer has sent a request.

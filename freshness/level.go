@@ -59,7 +59,7 @@ func (t *tracked) behind() Level {
 	switch {
 	case d != nil && d.stuck:
 		return LevelStore
-	case d != nil && d.conclusive && d.server == serverReached:
+	case d != nil && d.conclusive && d.server == ServerReached:
 		return LevelStream
 	case t.handlers.blocked() >= handlerPatience:
 		return LevelHandlers

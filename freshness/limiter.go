@@ -89,8 +89,9 @@ func (l *listerWatcher) conn() string {
 func (l *listerWatcher) watchNothing(ctx context.Context, at, selector string) (rv, conn string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	var on sentOn
 	seconds := int64(watchReadTimeout / time.Second)
-	w, err := l.inner.WatchWithContext(l.learn(ctx, toProve, &conn, nil), metav1.ListOptions{
+	w, err := l.inner.WatchWithContext(l.learn(ctx, toProve, &on, nil), metav1.ListOptions{
 		ResourceVersion: at, FieldSelector: selector, TimeoutSeconds: &seconds,
 		SendInitialEvents: new(true), ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan, AllowWatchBookmarks: true,
 	})
@@ -104,7 +105,7 @@ func (l *listerWatcher) watchNothing(ctx context.Context, at, selector string) (
 		l.mu.Unlock()
 		return l.listNothing(ctx, at, selector)
 	}
-	return rv, conn, err
+	return rv, l.connOf(&on), err
 }
 
 // endOfInitialEvents waits for the bookmark that marks it.

@@ -111,9 +111,9 @@ func (l *listerWatcher) ListWithContext(ctx context.Context, opts metav1.ListOpt
 
 // WatchWithContext implements cache.WatcherWithContext.
 func (l *listerWatcher) WatchWithContext(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-	var conn string
+	var on sentOn
 	var id uint64
-	sctx := streamctx.New(l.learn(ctx, own, &conn, &id))
+	sctx := streamctx.New(l.learn(ctx, own, &on, &id))
 	var err error
 	id, err = l.begin(sctx, &opts)
 	if err != nil {
@@ -132,7 +132,7 @@ func (l *listerWatcher) WatchWithContext(ctx context.Context, opts metav1.ListOp
 		}
 		return nil, err
 	}
-	l.answered(id, &conn, w.Stop)
+	l.answered(id, &on, w.Stop)
 	return &stream{Interface: w, ctx: sctx, ended: func() { l.end(id, nil) }}, nil
 }
 
@@ -191,12 +191,13 @@ func (l *listerWatcher) fruitless(now time.Time) bool {
 	return now.Before(l.listUntil)
 }
 
-func (l *listerWatcher) answered(id uint64, conn *string, stop func()) {
+func (l *listerWatcher) answered(id uint64, on *sentOn, stop func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.err = nil
 	if l.current.id == id {
-		l.current.answered, l.current.conn, l.stop = l.clock.Now(), *conn, stop
+		l.current.answered, l.stop = l.clock.Now(), stop
+		l.current.conn, l.current.ends = on.conn, on.ends
 	}
 }
 

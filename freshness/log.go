@@ -28,7 +28,7 @@ func logEvent(log logr.Logger, e Event) {
 		log.Info("Informer lags", "behind", e.Behind.String(), "reason", e.Reason)
 	case Audited:
 		log.V(1).Info("Informer audited", "objects", e.Objects, "diverged", len(e.Diverged))
-	case Read, Proven:
+	case Read, Proven, ReadFailed, ServerAsked, WatchBegan:
 		log.V(4).Info("Informer proof", "event", e.Type.String(), "resourceVersion", e.ResourceVersion)
 	}
 }

@@ -262,17 +262,23 @@ func (m *Monitor) conclude(t *tracked, now time.Time) {
 	name := t.name()
 	for _, e := range t.state.events {
 		e.Informer = name
-		if e.Type == CureStarted || e.Type == CureProven || e.Type == CureFailed {
+		switch e.Type {
+		case CureStarted:
+			e.Verdict = t.verdict
+			t.tellHow(&e)
+		case CureProven, CureFailed:
 			e.Verdict = t.verdict
 		}
 		m.events = append(m.events, e)
 	}
 	t.state.events = t.state.events[:0]
 	if v := t.state.verdict(now); v != t.verdict {
-		m.events = append(m.events, Event{
+		e := Event{
 			Time: now, Informer: name, Type: VerdictChanged,
 			Verdict: v, Previous: t.verdict, Reason: t.reason(v, now),
-		})
+		}
+		t.tellHow(&e)
+		m.events = append(m.events, e)
 		t.verdict, t.since = v, now
 	}
 	if l := t.behind(); l != t.lagging {

@@ -68,8 +68,6 @@ func (l *listerWatcher) version(ctx context.Context, at string) (rv, conn string
 	if committed, ok := committedOf(err); ok && at == "" {
 		rv, err = committed, nil
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	return rv, conn, err
 }
 
@@ -92,7 +90,8 @@ func committedOf(err error) (string, bool) {
 }
 
 func (l *listerWatcher) listNothing(ctx context.Context, at, selector string) (rv, conn string, err error) {
-	ctx, waited := l.measure(l.learn(ctx, toProve, &conn, nil))
+	var on sentOn
+	ctx, waited := l.measure(l.learn(ctx, toProve, &on, nil))
 	list, err := l.inner.ListWithContext(ctx, metav1.ListOptions{ResourceVersion: at, FieldSelector: selector, Limit: 1})
 	w := waited()
 	if ctx.Err() != nil {
@@ -102,7 +101,7 @@ func (l *listerWatcher) listNothing(ctx context.Context, at, selector string) (r
 	if err == nil {
 		rv, err = versionOf(list)
 	}
-	return rv, conn, err
+	return rv, l.connOf(&on), err
 }
 
 func versionOf(list runtime.Object) (string, error) {

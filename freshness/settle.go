@@ -12,7 +12,7 @@ const drainTime = 5 * time.Second
 func (s *state) settle(o observation) {
 	if d := s.doubt; d != nil && !d.back && reached(o.stored, d.proof.rv) && (!d.process || s.cutSince.IsZero() || o.stored != s.stored) {
 		if s.byBookmark(o) {
-			s.noBookmarks = false
+			s.noBookmarks, s.bookmarked = false, o.now
 		}
 		s.clear(o.now)
 	}
@@ -23,7 +23,7 @@ func (s *state) settle(o observation) {
 	}
 	for p := s.pending; p != nil && reached(o.stored, p.rv); p = s.pending {
 		if s.doubt == nil && o.stored != s.stored && !p.capped() && s.byBookmark(o) {
-			s.bookmarks, s.noBookmarks = true, false
+			s.bookmarks, s.noBookmarks, s.bookmarked = true, false, o.now
 			if o.now.Sub(s.awoke) > drainTime { // or it may have come long before
 				s.phase = s.phase.observe(p.arrived.from, p.arrived.to)
 			}

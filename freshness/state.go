@@ -19,6 +19,9 @@ type state struct {
 	synced     bool
 	unsynced   bool // it was seen before that
 	stored     string
+	moved      time.Time  // when that last changed
+	watch      streamInfo // as of the last look
+	bookmarked time.Time  // when a bookmark last proved something
 	reflected  string
 	atStart    string    // what the stream's predecessor had brought
 	down       readState // what keeps a stream from being opened; readOK: one is open, or will be
@@ -158,6 +161,9 @@ func (s *state) step(o observation) []action {
 		s.forgive(o.now, o.now.Sub(s.swept), o.now.Round(0).Sub(s.swept.Round(0)))
 	}
 	defer func() { s.swept, s.looked, s.stored, s.reflected = o.now, o.now, o.stored, o.reflected }()
+	if s.watch = o.stream; o.stored != s.stored {
+		s.moved = o.now
+	}
 	if acts := s.insist(o); acts != nil {
 		return acts
 	}
@@ -194,7 +200,7 @@ func (s *state) blame(o observation) {
 	if d == nil {
 		return
 	}
-	if !d.counted && (d.convicts() || d.server == serverLate || d.server == serverFrozen) {
+	if !d.counted && (d.convicts() || d.server == ServerLate || d.server == ServerFrozen) {
 		d.counted = true
 		s.counters.doubts++
 	}
@@ -206,7 +212,7 @@ func (s *state) blame(o observation) {
 	}
 	d.stuck = !d.arrived.IsZero() && o.now.Sub(d.arrived) >= storePatience || d.stuck && (!o.stream.open || o.stream.cut)
 	switch {
-	case !d.convicts() || d.server != serverReached || s.down != readOK:
+	case !d.convicts() || d.server != ServerReached || s.down != readOK:
 		d.blamed = time.Time{}
 	case d.blamed.IsZero():
 		d.blamed = o.now
@@ -277,7 +283,7 @@ func (s *state) verdict(now time.Time) Verdict {
 	}
 	// As long as the delay can be explained, the watch is renewed to prove it, and
 	// nothing is suspected yet.
-	if d := s.doubt; d != nil && (d.convicts() || d.server == serverLate || d.server == serverFrozen) {
+	if d := s.doubt; d != nil && (d.convicts() || d.server == ServerLate || d.server == ServerFrozen) {
 		e.overdue, e.conclusive, e.server = true, d.convicts(), d.server
 	}
 	if s.down != readOK { // no stream can be opened: not the stream's fault
@@ -303,7 +309,7 @@ func (s *state) follows() bool { return s.bookmarks || s.doubt != nil && s.doubt
 
 // frozen tells whether the API server's own watch cache stands still behind what is
 // overdue.
-func (s *state) frozen() bool { return s.doubt != nil && s.doubt.server == serverFrozen }
+func (s *state) frozen() bool { return s.doubt != nil && s.doubt.server == ServerFrozen }
 
 // jitter is a duration below most, another for each informer and moment.
 func (s *state) jitter(now time.Time, most time.Duration) time.Duration {

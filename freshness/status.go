@@ -34,8 +34,17 @@ type Status struct {
 	// Staleness is the staleness bound: now minus FreshAsOf. Zero while nothing
 	// is proven.
 	Staleness time.Duration
-	// ResourceVersion is what reads of the cache are at.
+	// Limit is Options.MaxStaleness, beyond which the informer is not Fresh.
+	Limit time.Duration
+	// ResourceVersion is what reads of the cache are at, and Moved when that was last seen
+	// to change, to within two seconds.
 	ResourceVersion string
+	Moved           time.Time
+	// Bookmarked is when a bookmark last proved something, and LastRead when the API server
+	// was last read to that end.
+	Bookmarked, LastRead time.Time
+	// Watch is the newest watch.
+	Watch Watch
 	// Reads, Proofs, Renewals, Doubts count requests made to prove, proofs that
 	// succeeded, watches renewed to have one in time, and proofs that were overdue though a
 	// bookmark had been due, or that the API server cannot have brought.
@@ -82,11 +91,14 @@ func (t *tracked) status(now time.Time) Status {
 	st := Status{
 		Informer: t.name(), Verdict: v, Reason: t.reason(v, now), Since: t.since,
 		Behind: t.behind(), Pending: t.handlers.pending(), Blocked: t.handlers.blocked(),
-		FreshAsOf: s.freshAsOf, ResourceVersion: s.stored,
+		FreshAsOf: s.freshAsOf, Limit: s.maxStaleness,
+		ResourceVersion: s.stored, Moved: s.moved, Bookmarked: s.bookmarked, LastRead: s.lastRead,
 		Reads: s.counters.reads, Proofs: s.counters.proofs, Renewals: s.counters.renewals, Doubts: s.counters.doubts,
 		Audits: s.counters.audits, FailedAudits: s.counters.failedAudits, Audited: s.audits.ended, Diverged: s.audits.diverged.names(),
 		Cures: map[Rung]uint64{}, ProvenCures: map[Rung]uint64{},
 	}
+	current, _, _ := t.lw.look()
+	st.Watch = current.describe()
 	if v != t.verdict {
 		st.Since = now
 	}

@@ -16,6 +16,7 @@ type streamInfo struct {
 	listing    bool          // a LIST is under way
 	tried      time.Time     // the last list or watch was begun
 	conn       string        // the connection it is on; empty: unknown
+	ends       ends          // of that
 	began      time.Time     // the request was about to be sent
 	answered   time.Time     // its headers came; zero: not yet
 	timeout    time.Duration // asked of the server; zero: none

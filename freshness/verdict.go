@@ -63,23 +63,12 @@ type evidence struct {
 
 	overdue    bool        // a proof is overdue
 	conclusive bool        // the overdue proof cannot be explained by a renewed stream or absent bookmarks
-	server     serverState // what the API server says of itself for the overdue proof
+	server     ServerState // what the API server says of itself for the overdue proof
 	follows    bool        // a bookmark has been seen, so the server's watch cache follows writes to other kinds
 	diverged   bool        // contents differ, though resourceVersions do not
 
 	read readState // how the last read of the API server ended
 }
-
-// serverState is the API server's answer to "has your watch cache reached this
-// resourceVersion?".
-type serverState int
-
-const (
-	serverUnknown serverState = iota // not asked, or no answer
-	serverReached                    // it has
-	serverLate                       // it has not, or not yet
-	serverFrozen                     // it has not, and has not moved between two answers
-)
 
 // readState is how the last read ended.
 type readState int
@@ -100,13 +89,13 @@ func judge(e evidence, maxStaleness time.Duration) Verdict {
 	switch {
 	case !e.synced:
 		return Syncing
-	case e.overdue && e.server == serverFrozen && e.follows:
+	case e.overdue && e.server == ServerFrozen && e.follows:
 		return ControlPlaneStalled
-	case e.overdue && e.server == serverFrozen:
+	case e.overdue && e.server == ServerFrozen:
 		// A datastore that reports no progress leaves the cache of a quiet kind
 		// behind for ever: nobody can tell that from a frozen one.
 		return Blind
-	case e.overdue && e.server == serverReached && e.conclusive:
+	case e.overdue && e.server == ServerReached && e.conclusive:
 		return Stalled
 	case e.diverged:
 		return Diverged

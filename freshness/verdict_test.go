@@ -28,15 +28,15 @@ func TestJudge(t *testing.T) {
 		{"forbidden from the start", evidence{synced: true, read: readBlind}, Blind, ""},
 		{"unreachable from the start", evidence{synced: true, read: readUnreachable}, Unreachable, ""},
 		{"overdue, server not asked", evidence{synced: true, proven: true, overdue: true, conclusive: true, follows: true}, Suspect, "whose fault is it?"},
-		{"overdue, server late", evidence{synced: true, proven: true, overdue: true, conclusive: true, follows: true, server: serverLate}, Suspect, "late is not frozen"},
-		{"overdue, server has it", evidence{synced: true, proven: true, overdue: true, conclusive: true, follows: true, server: serverReached}, Stalled, ""},
-		{"overdue, server has it, stream renewed meanwhile", evidence{synced: true, proven: true, overdue: true, follows: true, server: serverReached}, Suspect, "the new stream owes no bookmark yet"},
-		{"overdue, server frozen", evidence{synced: true, proven: true, overdue: true, conclusive: true, follows: true, server: serverFrozen}, ControlPlaneStalled, ""},
-		{"overdue, server frozen, stream renewed meanwhile", evidence{synced: true, proven: true, overdue: true, follows: true, server: serverFrozen}, ControlPlaneStalled, "the server speaks of itself, not of the stream"},
-		{"overdue, server never seen to follow", evidence{synced: true, proven: true, overdue: true, conclusive: true, server: serverFrozen}, Blind, "a datastore without progress looks the same"},
+		{"overdue, server late", evidence{synced: true, proven: true, overdue: true, conclusive: true, follows: true, server: ServerLate}, Suspect, "late is not frozen"},
+		{"overdue, server has it", evidence{synced: true, proven: true, overdue: true, conclusive: true, follows: true, server: ServerReached}, Stalled, ""},
+		{"overdue, server has it, stream renewed meanwhile", evidence{synced: true, proven: true, overdue: true, follows: true, server: ServerReached}, Suspect, "the new stream owes no bookmark yet"},
+		{"overdue, server frozen", evidence{synced: true, proven: true, overdue: true, conclusive: true, follows: true, server: ServerFrozen}, ControlPlaneStalled, ""},
+		{"overdue, server frozen, stream renewed meanwhile", evidence{synced: true, proven: true, overdue: true, follows: true, server: ServerFrozen}, ControlPlaneStalled, "the server speaks of itself, not of the stream"},
+		{"overdue, server never seen to follow", evidence{synced: true, proven: true, overdue: true, conclusive: true, server: ServerFrozen}, Blind, "a datastore without progress looks the same"},
 		{"overdue, reads fail", evidence{synced: true, proven: true, overdue: true, conclusive: true, read: readUnreachable}, Unreachable, "nobody could be asked"},
 		{"overdue beats a young bound", evidence{synced: true, proven: true, bound: 1, overdue: true}, Suspect, ""},
-		{"unsynced beats all", evidence{proven: true, overdue: true, conclusive: true, server: serverReached}, Syncing, ""},
+		{"unsynced beats all", evidence{proven: true, overdue: true, conclusive: true, server: ServerReached}, Syncing, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -62,8 +62,9 @@ type Canary struct {
 	descs  descs
 	trips  histogram
 
-	mu  sync.Mutex
-	run *run // nil: this process does not lead
+	mu     sync.Mutex
+	recent []RoundTrip
+	run    *run // nil: this process does not lead
 	counts
 	state State
 	since time.Time

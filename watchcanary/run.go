@@ -4,6 +4,7 @@
 package watchcanary
 
 import (
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -181,6 +182,11 @@ func (c *Canary) saw(r *run, rv string) {
 func (c *Canary) back(r *run, trip time.Duration) {
 	r.returned = true
 	c.trips.Observe(trip.Seconds())
+	if len(c.recent) == tripsAtMost {
+		c.recent = slices.Delete(c.recent, 0, 1)
+	}
+	now := c.opts.Clock.Now()
+	c.recent = append(c.recent, RoundTrip{At: now.Add(-trip), Took: trip})
 }
 
 // note takes the rights that this process was found to lack. Where they could not be

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -27,9 +28,21 @@ type Status struct {
 	Exhausted bool
 	// Missing are the verbs on the Lease that this process lacks.
 	Missing []string
+	// RoundTrips are the newest of this process, at most 60, the oldest first.
+	RoundTrips []RoundTrip
 
 	failed bool
 }
+
+// RoundTrip is a write that has come back.
+type RoundTrip struct {
+	// At is when it was sent, and Took the time until its event came.
+	At   time.Time
+	Took time.Duration
+}
+
+// tripsAtMost is an hour of DefaultInterval.
+const tripsAtMost = 60
 
 // Status returns what the canary knows. It does no I/O.
 func (c *Canary) Status() Status {
@@ -38,7 +51,7 @@ func (c *Canary) Status() Status {
 	now := c.opts.Clock.Now()
 	e, informer := c.evidence(now)
 	st := Status{State: judge(e, c.opts.Interval), Since: c.since, Unseen: e.unseen}
-	st.Reason = c.reason(st.State, now, informer)
+	st.Reason, st.RoundTrips = c.reason(st.State, now, informer), slices.Clone(c.recent)
 	if st.State != c.state {
 		st.Since = now
 	}

@@ -1,0 +1,239 @@
+// SPDX-FileCopyrightText: The Freshwatch Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package flightrecorder
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/freshwatch/freshwatch/freshness"
+)
+
+// record is what is kept of one informer. Several informers of the same name, such as a
+// typed and a metadata-only one, share it.
+type record struct {
+	name  freshness.Informer
+	heard time.Time
+	log   ring
+
+	verdict freshness.Verdict
+	behind  freshness.Level
+	read    string // the newest that the API server has told
+	readAt  time.Time
+	failed  int // reads since
+	server  ServerAnswer
+	ended   Watch // the last watch that has, with package transport
+	watch   Watch // the newest, without
+
+	incident     *Incident
+	dials, calls int // dials that had failed, and 401s, when it began
+}
+
+// ObserveInformers is a freshness.Options.Observer. A proof costs it a lock and a look-up.
+func (r *Recorder) ObserveInformers(e freshness.Event) {
+	// What other watches are doing has to be seen now, and without this lock.
+	var seen *surroundings
+	if e.Type == freshness.VerdictChanged || e.Type == freshness.CureStarted {
+		seen = r.look()
+	}
+	r.mu.Lock()
+	defer r.unlock()
+	rec := r.of(e.Informer, e.Time)
+	switch e.Type {
+	case freshness.Read:
+		rec.read, rec.readAt, rec.failed = e.ResourceVersion, e.Time, 0
+	case freshness.Proven:
+		// What is in the snapshot anyway.
+	case freshness.ReadFailed:
+		rec.failed++
+		rec.log.add(e.Time, "the API server cannot be read: "+e.Reason)
+		rec.blame(func(ev *Evidence) { ev.ReadsFailed, ev.Cause = rec.failed, e.Cause })
+	case freshness.ServerAsked:
+		rec.server = ServerAnswer{Time: e.Time, State: e.Server, ResourceVersion: e.ResourceVersion, SameConnection: e.SameConnection}
+		rec.log.add(e.Time, serverText(e))
+		rec.blame(func(ev *Evidence) { ev.Server = rec.server })
+	case freshness.WatchBegan:
+		rec.watch = watchOf(e.Watch)
+		if !r.transport { // or it tells more, at the end
+			rec.log.add(e.Time, "watching"+over(rec.watch))
+		}
+	case freshness.VerdictChanged:
+		rec.log.add(e.Time, fmt.Sprintf("%v, was %v: %s", e.Verdict, e.Previous, e.Reason))
+		r.judged(rec, e, seen)
+	case freshness.LevelChanged:
+		rec.log.add(e.Time, fmt.Sprintf("behind: %v", e.Behind))
+		r.lags(rec, e)
+	case freshness.CureStarted:
+		rec.log.add(e.Time, fmt.Sprintf("curing by %v", e.Cure))
+		r.begin(rec, e, seen)
+		rec.incident.worth = true
+		rec.blame(func(ev *Evidence) { ev.Cures = append(ev.Cures, Cure{Cure: e.Cure, At: e.Time}) })
+	case freshness.CureProven, freshness.CureFailed:
+		r.cured(rec, e)
+	case freshness.Audited, freshness.AuditFailed:
+		r.audited(rec, e)
+	}
+}
+
+func serverText(e freshness.Event) string {
+	if e.Reason != "" {
+		return "where its watch cache stands the API server does not say: " + e.Reason
+	}
+	on := ""
+	if e.SameConnection {
+		on = ", over the connection of the watch"
+	}
+	switch e.Server {
+	case freshness.ServerReached:
+		return fmt.Sprintf("the API server's watch cache is at %s and has what is missing here%s", e.ResourceVersion, on)
+	case freshness.ServerFrozen:
+		return fmt.Sprintf("the API server's watch cache stands still at %s%s", e.ResourceVersion, on)
+	default:
+		return fmt.Sprintf("the API server's watch cache is at %s and has not got what is missing here%s", e.ResourceVersion, on)
+	}
+}
+
+// blame adds to the evidence of the incident that goes on, if one does.
+func (rec *record) blame(f func(*Evidence)) {
+	if rec.incident != nil {
+		f(&rec.incident.Evidence)
+	}
+}
+
+// judged takes a change of verdict.
+func (r *Recorder) judged(rec *record, e freshness.Event, seen *surroundings) {
+	rec.verdict = e.Verdict
+	switch {
+	case severity(e.Verdict) > 0:
+		r.begin(rec, e, seen)
+		r.worsen(rec, e)
+	case rec.incident != nil && e.Verdict == freshness.Fresh:
+		r.close(rec.incident, e.Time)
+		rec.incident = nil
+	}
+}
+
+// begin opens an incident where none goes on, and adds how things stand where they stand
+// worse than before.
+func (r *Recorder) begin(rec *record, e freshness.Event, seen *surroundings) {
+	if rec.incident == nil {
+		r.ids++
+		rec.dials, rec.calls = r.dials.n, r.refused.n
+		rec.incident = &Incident{ID: r.ids, Informer: rec.name, Began: e.Time, Verdict: e.Verdict}
+		ev := &rec.incident.Evidence
+		ev.Watch = rec.suspect(watchOf(e.Watch), e.Time)
+		ev.Store, ev.Moved = e.ResourceVersion, e.Moved
+		switch {
+		case e.Moved.IsZero():
+		case e.ByEvent:
+			ev.By = "event"
+		default:
+			ev.By = "bookmark or list"
+		}
+		ev.SameConnection, ev.OtherConnections = seen.beside(rec.name, &ev.Watch)
+		ev.Server = ServerAnswer{}
+	}
+	ev := &rec.incident.Evidence
+	ev.Read, ev.ReadAt, ev.ReadsFailed = rec.read, rec.readAt, rec.failed
+	if e.Type == freshness.VerdictChanged {
+		ev.Cause = e.Cause
+	}
+	r.connect(rec)
+	if failing := r.failing(); failing.Some > ev.Informers.Some {
+		ev.Informers = failing
+	}
+}
+
+// worsen takes a verdict into an incident, and tells of one that is news.
+func (r *Recorder) worsen(rec *record, e freshness.Event) {
+	i := rec.incident
+	first := !i.worth
+	if severity(e.Verdict) < severity(i.Verdict) {
+		return
+	}
+	worse := severity(e.Verdict) > severity(i.Verdict)
+	i.Verdict, i.Evidence.Reason = e.Verdict, cut(e.Reason)
+	if e.Verdict == freshness.Suspect {
+		return
+	}
+	i.worth = true
+	if first || worse {
+		i.Layer, i.Diagnosis = diagnose(*i)
+		r.news = append(r.news, i.copied())
+	}
+}
+
+// cured takes what a cure has shown. A renewed watch may bring what the one before it
+// owed, and then nobody had been suspected yet.
+func (r *Recorder) cured(rec *record, e freshness.Event) {
+	worked := e.Type == freshness.CureProven
+	rec.log.add(e.Time, fmt.Sprintf("%v %s", e.Cure, map[bool]string{true: "has worked", false: "did not help"}[worked]))
+	alone := rec.incident == nil
+	if alone {
+		if !worked {
+			return
+		}
+		watch := rec.suspect(rec.watch, e.Time)
+		r.ids++
+		rec.dials, rec.calls = r.dials.n, r.refused.n
+		rec.incident = &Incident{ID: r.ids, Informer: rec.name, Began: e.Time, Verdict: freshness.Suspect, worth: true}
+		rec.incident.Evidence = Evidence{Watch: watch, Read: rec.read, ReadAt: rec.readAt, Informers: r.failing(), Cures: []Cure{{Cure: e.Cure, At: e.Time}}}
+		r.connect(rec)
+	}
+	rec.blame(func(ev *Evidence) {
+		for i := len(ev.Cures) - 1; i >= 0; i-- {
+			if c := &ev.Cures[i]; c.Cure == e.Cure && c.Done.IsZero() {
+				c.Worked, c.Failed, c.Done = worked, !worked, e.Time
+				return
+			}
+		}
+	})
+	if alone && severity(rec.verdict) == 0 {
+		r.close(rec.incident, e.Time)
+		rec.incident = nil
+	}
+}
+
+func (r *Recorder) audited(rec *record, e freshness.Event) {
+	if e.Type == freshness.AuditFailed {
+		rec.log.add(e.Time, "the audit failed: "+e.Reason)
+		return
+	}
+	if len(e.Diverged) == 0 {
+		return
+	}
+	rec.log.add(e.Time, fmt.Sprintf("the audit found %d of %d objects to differ", len(e.Diverged), e.Objects))
+	rec.blame(func(ev *Evidence) { ev.Objects = Share{len(e.Diverged), e.Objects} })
+}
+
+// lags takes a change of what is behind. A handler that blocks is an incident, though the
+// cache is fresh.
+func (r *Recorder) lags(rec *record, e freshness.Event) {
+	was := rec.behind
+	rec.behind = e.Behind
+	switch {
+	case e.Behind == freshness.LevelHandlers && rec.incident == nil:
+		r.ids++
+		rec.incident = &Incident{ID: r.ids, Informer: rec.name, Began: e.Time, Verdict: rec.verdict, worth: true}
+		rec.incident.Evidence = Evidence{Behind: e.Behind, Reason: cut(e.Reason), Informers: r.failing()}
+		rec.incident.Layer, rec.incident.Diagnosis = diagnose(*rec.incident)
+		r.news = append(r.news, rec.incident.copied())
+	case was == freshness.LevelHandlers && rec.incident != nil && severity(rec.verdict) == 0:
+		r.close(rec.incident, e.Time)
+		rec.incident = nil
+	case e.Behind != freshness.LevelNone:
+		rec.blame(func(ev *Evidence) { ev.Behind = e.Behind })
+	}
+}
+
+// failing counts informers that are not fresh.
+func (r *Recorder) failing() Share {
+	s := Share{Of: len(r.informers)}
+	for _, rec := range r.informers {
+		if severity(rec.verdict) > 0 {
+			s.Some++
+		}
+	}
+	return s
+}

@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: The Freshwatch Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package flightrecorder
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/freshwatch/freshwatch/freshness"
+	"github.com/freshwatch/freshwatch/transport"
+	"github.com/freshwatch/freshwatch/watchcanary"
+)
+
+// Recorder remembers what has happened to informers and connections, and says what it
+// was. Make one with New, give its observers to packages transport and freshness, and
+// what they made to Attach. All methods are safe for concurrent use.
+type Recorder struct {
+	opts    Options
+	sources atomic.Pointer[Sources]
+	dumped  atomic.Int64 // when that was last done, wall clock, in ns; 0: never
+
+	mu          sync.Mutex
+	began       time.Time
+	informers   map[freshness.Informer]*record
+	connections ring
+	lost        []lostConnection // lately
+	transport   bool             // that package tells
+	dials       tally            // that failed
+	refused     tally            // 401s
+	over        []Incident       // that are, the oldest first
+	ids         int
+	news        []Incident // to be told once the lock is free
+}
+
+// Sources are what a recorder looks at when it is asked. Each may be nil.
+type Sources struct {
+	Monitor   *freshness.Monitor
+	Transport *transport.Transport
+	Canary    *watchcanary.Canary
+	// Reconciles returns those that run, as package reconcile's Deadlines.InFlight does.
+	Reconciles func() []Reconcile
+}
+
+// New returns a Recorder. It fails if an option is out of range, naming the option, its
+// value and the rule.
+func New(opts Options) (*Recorder, error) {
+	opts, err := opts.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	return &Recorder{
+		opts: opts, began: opts.Clock.Now(),
+		informers:   map[freshness.Informer]*record{},
+		connections: ring{limit: connectionEntries},
+	}, nil
+}
+
+// Attach gives the recorder what it looks at when it is asked, or when something goes
+// wrong: the other watches at that moment above all. It fails if that was done before.
+func (r *Recorder) Attach(s Sources) error {
+	if !r.sources.CompareAndSwap(nil, &s) {
+		return errors.New("flightrecorder: Attach was called before: a recorder has one set of sources")
+	}
+	return nil
+}
+
+// attached never returns nil.
+func (r *Recorder) attached() *Sources {
+	if s := r.sources.Load(); s != nil {
+		return s
+	}
+	return &Sources{}
+}
+
+// unlock frees the lock, and tells of incidents what was noted under it.
+func (r *Recorder) unlock() {
+	news := r.news
+	r.news = nil
+	r.mu.Unlock()
+	if r.opts.OnIncident == nil {
+		return
+	}
+	for _, i := range news {
+		r.opts.OnIncident(i)
+	}
+}
+
+// of returns the record of an informer, and makes one where there is none. The caller
+// holds the lock.
+func (r *Recorder) of(name freshness.Informer, now time.Time) *record {
+	rec := r.informers[name]
+	if rec == nil {
+		r.forget()
+		rec = &record{name: name, log: ring{limit: r.opts.Entries}}
+		r.informers[name] = rec
+	}
+	rec.heard = now
+	return rec
+}
+
+// forget makes room for one more informer: the one of which nothing was heard for the
+// longest time goes.
+func (r *Recorder) forget() {
+	if len(r.informers) < r.opts.Informers {
+		return
+	}
+	var oldest *record
+	for _, rec := range r.informers {
+		if oldest == nil || rec.heard.Before(oldest.heard) {
+			oldest = rec
+		}
+	}
+	delete(r.informers, oldest.name)
+}
+
+// close files an incident that is over. The caller holds the lock.
+func (r *Recorder) close(i *Incident, now time.Time) {
+	i.Ended = now
+	if !i.worth {
+		return
+	}
+	i.Layer, i.Diagnosis = diagnose(*i)
+	r.over = append(r.over, *i)
+	if n := len(r.over) - r.opts.Incidents; n > 0 {
+		r.over = slices.Delete(r.over, 0, n)
+	}
+	r.news = append(r.news, i.copied())
+}
+
+// Incidents returns those that go on, and then those that are over, each with the newest
+// first.
+func (r *Recorder) Incidents() []Incident {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []Incident
+	for _, rec := range r.informers {
+		if i := rec.incident; i != nil && i.worth {
+			out = append(out, i.copied())
+		}
+	}
+	slices.SortFunc(out, func(a, b Incident) int { return b.ID - a.ID })
+	for _, i := range slices.Backward(r.over) {
+		out = append(out, i.copied())
+	}
+	return out
+}
+
+// tally counts what happens, so that how often it has since a moment can be told.
+type tally struct {
+	n    int
+	last time.Time
+}
+
+func (t *tally) count(now time.Time) { t.n, t.last = t.n+1, now }
