@@ -35,8 +35,8 @@ func newDescs() descs {
 		audits:       d("audits_total", "Comparisons of the cache's contents with the API server's."),
 		failedAudits: d("audits_failed_total", "Comparisons of contents that failed."),
 		diverged:     d("diverged_objects", "Objects that the last audit found to differ from the API server's."),
-		pending:      d("pending_notifications", "Notifications that wait for event handlers which are busy; only handlers that are measured."),
-		blocked:      d("handler_blocked_seconds", "For how long an event handler has been busy with one notification; only handlers that are measured."),
+		pending:      d("pending_notifications", "Notifications that wait for busy event handlers, those added with Monitor.AddEventHandler."),
+		blocked:      d("handler_blocked_seconds", "For how long an event handler, added with Monitor.AddEventHandler, has been busy with one notification."),
 		cures:        d("cures_total", "Cures tried on the informer.", "cure"),
 		proven:       d("cures_proven_total", "Cures after which the overdue proof was reached.", "cure"),
 	}

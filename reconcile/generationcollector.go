@@ -22,9 +22,9 @@ func newGenerationDescs() generationDescs {
 	}
 	return generationDescs{
 		objects:  d("objects", "Objects of the kind at the last complete read, less those that were being deleted. Absent before the first."),
-		trailing: d("trailing_objects", "Those whose generation was not observed at the last complete read. Absent before the first."),
-		lagging:  d("lagging_objects", "Those that had trailed for longer than the limit at the last complete read. Absent before the first."),
-		oldest:   d("oldest_lag_seconds", "For how long the first of the lagging objects has been seen to trail, whether or not the kind can still be read. 0: none lags. Absent before the first complete read."),
+		trailing: d("trailing_objects", "Objects whose generation was not observed at the last complete read. Absent before the first."),
+		lagging:  d("lagging_objects", "Objects whose generation had not been observed for longer than the limit at the last complete read. Absent before the first."),
+		oldest:   d("oldest_lag_seconds", "For how long the first of the lagging objects has been seen not to be observed, whether or not the kind can still be read. 0: none lags. Absent before the first complete read."),
 		reads:    d("reads_total", "Reads of the kind, by how they ended.", "result"),
 		age:      d("read_age_seconds", "Time since the last complete read. Absent before the first."),
 	}
@@ -35,7 +35,7 @@ func newGenerationDescs() generationDescs {
 func newGenerationHistogram() *prometheus.HistogramVec {
 	return prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "freshwatch_generation_propagation_seconds",
-		Help:    "Time from the newest edit of an object until its controller had reported it, estimated by its managed fields, else by the reads that saw it trail.",
+		Help:    "Time from the newest edit of an object until its controller had reported it, estimated by its managed fields, else by the reads that did not see it observed.",
 		Buckets: []float64{1, 2, 5, 10, 30, 60, 120, 300, 600, 1200, 1800, 3600},
 	}, generationLabels())
 }

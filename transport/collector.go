@@ -61,7 +61,7 @@ func newDescs() descs {
 		return prometheus.NewDesc("freshwatch_transport_"+name, help, labels, nil)
 	}
 	return descs{
-		streams:      d("watches", "Watches that are open.", "group", "version", "resource", "namespace"),
+		streams:      d("watches", "Watches that are open. Absent while none is.", "group", "version", "resource", "namespace"),
 		connections:  d("connections", "Connections that are open."),
 		opened:       d("connections_opened_total", "Connections opened."),
 		failed:       d("dial_errors_total", "Connections that could not be opened."),
@@ -69,7 +69,7 @@ func newDescs() descs {
 		recycled:     d("connections_recycled_total", "Connections closed to have new ones dialed."),
 		unauthorized: d("unauthorized_total", "Responses of 401: to this process's own credential (counted), or to another, none, or another host (ignored).", "verdict"),
 		since:        d("unauthorized_seconds", "How long this process's credential has been answered with 401, without a success; 0 when it works."),
-		exits:        d("unauthorized_exits_total", "Exits because of a dead credential. Seen only where the exit is injected."),
+		exits:        d("unauthorized_exits_total", "Exits because of a dead credential. Seen only where ExitOptions.Exit does not end the process."),
 	}
 }
 

@@ -671,7 +671,7 @@ freshwatch_transport_dial_errors_total 0
 # HELP freshwatch_transport_pings_lost_total Connections that did not answer an HTTP/2 PING while a list or watch was on them.
 # TYPE freshwatch_transport_pings_lost_total counter
 freshwatch_transport_pings_lost_total 1
-# HELP freshwatch_transport_unauthorized_exits_total Exits because of a dead credential. Seen only where the exit is injected.
+# HELP freshwatch_transport_unauthorized_exits_total Exits because of a dead credential. Seen only where ExitOptions.Exit does not end the process.
 # TYPE freshwatch_transport_unauthorized_exits_total counter
 freshwatch_transport_unauthorized_exits_total 0
 # HELP freshwatch_transport_unauthorized_seconds How long this process's credential has been answered with 401, without a success; 0 when it works.
@@ -681,7 +681,7 @@ freshwatch_transport_unauthorized_seconds 0
 # TYPE freshwatch_transport_unauthorized_total counter
 freshwatch_transport_unauthorized_total{verdict="counted"} 0
 freshwatch_transport_unauthorized_total{verdict="ignored"} 0
-# HELP freshwatch_transport_watches Watches that are open.
+# HELP freshwatch_transport_watches Watches that are open. Absent while none is.
 # TYPE freshwatch_transport_watches gauge
 freshwatch_transport_watches{group="",namespace="",resource="configmaps",version="v1"} 1
 `

@@ -12,6 +12,9 @@
 //   - No test sleeps but in a testing/synctest bubble (sleeps_test.go).
 //   - Every Go snippet in a Markdown file is a compiled Example, word for word
 //     (snippets_test.go), and every relative link leads somewhere (links_test.go).
+//   - docs/metrics.md has every series of the library, as its collector describes it
+//     (metrics_test.go), no collector is forgotten (forgotten_test.go), and no document
+//     or rule names a series that does not exist (mentioned_test.go).
 //   - Every make target describes itself, and make rename leaves a module that
 //     still builds (make_test.go).
 //
