@@ -11,41 +11,57 @@ import (
 )
 
 // overall says of a snapshot what is wrong, or that nothing is: the worst incident that
-// goes on, a reconcile that does not return, a canary whose writes do not come back.
-func overall(s Snapshot) (diagnosis string, healthy bool) {
+// goes on, a reconcile that does not return, a canary whose writes do not come back. The
+// headline is the same sentence without what changes while time passes.
+func overall(s Snapshot) (headline, diagnosis string, healthy bool) {
+	if worst := worstOpen(s.Incidents); worst != nil {
+		return worst.Diagnosis, worst.Diagnosis, false
+	}
+	for _, rec := range s.Reconciles {
+		if rec.Wedged() {
+			const lost = "that its context has ended, so a worker is lost: its stack is in the log."
+			return fmt.Sprintf("A reconcile of controller %q ignores %s", rec.Controller, lost),
+				fmt.Sprintf("A reconcile of controller %q has been running for %.0fs and ignores %s", rec.Controller, rec.Age, lost), false
+		}
+	}
+	if c := s.Canary; c != nil && c.State != watchcanary.Fresh.String() && c.State != watchcanary.Standby.String() && c.State != watchcanary.Pending.String() {
+		return fmt.Sprintf("The canary is %s.", c.State), fmt.Sprintf("The canary is %s: %s.", c.State, c.Reason), false
+	}
+	syncing, doubted := 0, 0
+	for _, i := range s.Informers {
+		switch i.Verdict {
+		case freshness.Syncing:
+			syncing++
+		case freshness.Fresh:
+		default:
+			doubted++
+		}
+	}
+	same := func(sentence string) (string, string, bool) { return sentence, sentence, true }
+	switch {
+	case len(s.Informers) == 0:
+		return same("No informer is known: none was made through the monitor, or nothing has happened yet.")
+	case doubted > 0:
+		return same(fmt.Sprintf("Of %d informers, a proof is overdue for %d, and it is not known yet why.", len(s.Informers), doubted))
+	case syncing > 0:
+		return same(fmt.Sprintf("%d of %d informers have not synced, or not been proven fresh yet.", syncing, len(s.Informers)))
+	case len(s.Informers) == 1:
+		return "The one informer is fresh.", "The one informer is fresh" + lastly(s), true
+	}
+	all := fmt.Sprintf("All %d informers are fresh", len(s.Informers))
+	return all + ".", all + lastly(s), true
+}
+
+// worstOpen returns the worst incident that goes on; nil: none does.
+func worstOpen(all []Incident) *Incident {
 	var worst *Incident
-	for k := range s.Incidents {
-		i := &s.Incidents[k]
+	for k := range all {
+		i := &all[k]
 		if i.Open() && (worst == nil || rank(*i) > rank(*worst)) {
 			worst = i
 		}
 	}
-	if worst != nil {
-		return worst.Diagnosis, false
-	}
-	for _, rec := range s.Reconciles {
-		if rec.Wedged() {
-			return fmt.Sprintf("A reconcile of controller %q has been running for %.0fs and ignores that its context has ended, so a worker is lost: its stack is in the log.", rec.Controller, rec.Age), false
-		}
-	}
-	if c := s.Canary; c != nil && c.State != watchcanary.Fresh.String() && c.State != watchcanary.Standby.String() && c.State != watchcanary.Pending.String() {
-		return fmt.Sprintf("The canary is %s: %s.", c.State, c.Reason), false
-	}
-	syncing := 0
-	for _, i := range s.Informers {
-		if i.Verdict == freshness.Syncing {
-			syncing++
-		}
-	}
-	switch {
-	case len(s.Informers) == 0:
-		return "No informer is known: none was made through the monitor, or nothing has happened yet.", true
-	case syncing > 0:
-		return fmt.Sprintf("%d of %d informers have not synced, or not been proven fresh yet.", syncing, len(s.Informers)), true
-	case len(s.Informers) == 1:
-		return "The one informer is fresh" + lastly(s), true
-	}
-	return fmt.Sprintf("All %d informers are fresh%s", len(s.Informers), lastly(s)), true
+	return worst
 }
 
 // lastly says what the last incident was.

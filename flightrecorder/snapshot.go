@@ -22,6 +22,9 @@ type Snapshot struct {
 	// of the two.
 	Diagnosis string `json:"diagnosis"`
 	Healthy   bool   `json:"healthy"`
+	// Headline is the diagnosis without ages and without what was last: it changes only
+	// when something has, so that it tells whether there is news.
+	Headline string `json:"headline"`
 	// Informers are sorted by name, Connections by age, Reconciles by age.
 	Informers   []Informer   `json:"informers"`
 	Connections []Connection `json:"connections"`
@@ -140,7 +143,7 @@ func (r *Recorder) Snapshot() Snapshot {
 	r.mu.Lock()
 	s.Log = r.connections.all()
 	r.mu.Unlock()
-	s.Diagnosis, s.Healthy = overall(s)
+	s.Headline, s.Diagnosis, s.Healthy = overall(s)
 	return s
 }
 
