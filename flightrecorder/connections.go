@@ -83,14 +83,14 @@ func (r *Recorder) connectionClosed(e transport.Event) {
 	r.ids++
 	i := &Incident{ID: r.ids, Began: e.Time, worth: true, Evidence: Evidence{
 		Watch:    Watch{Local: c.Local, Remote: c.Remote, Protocol: c.Protocol, LastByte: c.LastByte, Since: c.Opened, Reused: c.Requests > 1, EndedBy: e.Reason.String(), Ended: e.Time},
-		PingLost: e.Reason == transport.EndedPing, Deaf: e.Reason == transport.EndedHeaders, Carried: c.Watches, Informers: r.failing(),
+		PingLost: e.Reason == transport.EndedPing, Deaf: e.Reason == transport.EndedHeaders, Carried: c.Watches, Informers: r.failing,
 	}}
 	if !c.LastByte.IsZero() {
 		i.Began = c.LastByte
 	}
 	r.close(i, e.Time)
 	for _, rec := range r.informers {
-		if rec.incident != nil {
+		if rec.incident != nil && c.Local != "" && rec.incident.Evidence.Watch.Local == c.Local {
 			r.connect(rec)
 		}
 	}

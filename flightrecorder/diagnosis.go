@@ -40,9 +40,9 @@ func fault(i Incident) (Layer, string) {
 		return LayerProcess, fmt.Sprintf("Reads of %s stand at %s though its watch has brought more: something in this process, such as a transform or an indexer, blocks its store, and only a restart helps", who, ev.Store)
 	case i.Verdict == freshness.ControlPlaneStalled:
 		return LayerServer, fmt.Sprintf("The API server's own watch cache of %s stands still%s%s: its datastore's watch is dead, every watch and every new process is as stale as this one, and a restart does not help",
-			who, at(ev.Server.ResourceVersion), behind(ev.Read))
+			who, standing(ev.Server.ResourceVersion), behind(ev.Read))
 	case i.Verdict == freshness.Diverged:
-		return LayerContents, fmt.Sprintf("The watch of %s moves on, but %sof its objects differ%s from the API server's: events were lost on the way", who, some(ev.Objects.Some), of(ev.Objects.Of))
+		return LayerContents, fmt.Sprintf("The watch of %s moves on, but %s differ from the API server's: events were lost on the way", who, objects(ev.Objects))
 	case ev.Cause == "unauthorized" || i.Verdict == freshness.Unreachable && ev.Refused > 0:
 		return LayerCredential, fmt.Sprintf("The API server does not accept this process's credential any more (%s of 401), so that %s cannot be watched", count(ev.Refused, "answer"), who)
 	case i.Verdict == freshness.Unreachable:
@@ -93,7 +93,7 @@ func faultOfAnswer(ev Evidence, who string) (Layer, string) {
 // faultOfStream is for a watch that owed what the API server had.
 func faultOfStream(ev Evidence, who string) (Layer, string) {
 	w, same := ev.Watch, ev.SameConnection
-	silent := fmt.Sprintf("The watch of %s%s fell silent%s", who, over(w), at2(w.silentSince()))
+	silent := fmt.Sprintf("The watch of %s%s fell silent%s", who, over(w), moment(w.silentSince()))
 	switch {
 	case ev.PingLost:
 		return LayerConnection, silent + ", on a connection that did not answer a PING: it was dropped on the way without FIN or RST"
@@ -183,14 +183,14 @@ func since(t time.Time) string {
 	return " since " + clockTime(t)
 }
 
-func at2(t time.Time) string {
+func moment(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
 	return " at " + clockTime(t)
 }
 
-func at(rv string) string {
+func standing(rv string) string {
 	if rv == "" {
 		return ""
 	}
@@ -211,18 +211,11 @@ func to(remote string) string {
 	return " at " + remote
 }
 
-func some(n int) string {
-	if n == 0 {
-		return "some "
+func objects(s Share) string {
+	if s.Some == 0 {
+		return "objects"
 	}
-	return fmt.Sprintf("%d ", n)
-}
-
-func of(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (of %d)", n)
+	return fmt.Sprintf("%d of %d objects", s.Some, s.Of)
 }
 
 // count returns a number with what it counts.

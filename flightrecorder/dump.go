@@ -109,7 +109,7 @@ func writeInformer(w io.Writer, i Informer, now time.Time) {
 		line(w, i.Name, e)
 	}
 	fmt.Fprintf(w, "%s: %v for %s, bound %.1fs of %.0fs, at %s, moved %s, bookmark %s, read %s; watch%s, %s, since %s, last byte %s: %s\n",
-		i.Name, i.Verdict, took(now.Sub(i.Since)), i.Bound, i.Limit, i.RV, ago(now, i.Moved), ago(now, i.Bookmark), ago(now, i.LastRead),
+		i.Name, i.Verdict, lasted(now, i.Since), i.Bound, i.Limit, i.RV, ago(now, i.Moved), ago(now, i.Bookmark), ago(now, i.LastRead),
 		over(i.Watch), i.Watch.Protocol, clockTime(i.Watch.Since), ago(now, i.Watch.LastByte), i.Reason)
 }
 
@@ -126,6 +126,13 @@ func state(i Incident) string {
 		return "goes on"
 	}
 	return "for " + took(i.Ended.Sub(i.Began))
+}
+
+func lasted(now, since time.Time) string {
+	if since.IsZero() {
+		return "an unknown time"
+	}
+	return took(now.Sub(since))
 }
 
 func ago(now, t time.Time) string {

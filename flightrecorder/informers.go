@@ -35,7 +35,7 @@ func (r *Recorder) ObserveInformers(e freshness.Event) {
 	// What other watches are doing has to be seen now, and without this lock.
 	var seen *surroundings
 	if e.Type == freshness.VerdictChanged || e.Type == freshness.CureStarted {
-		seen = r.look()
+		seen = r.look(e.Time)
 	}
 	r.mu.Lock()
 	defer r.unlock()
@@ -103,6 +103,7 @@ func (rec *record) blame(f func(*Evidence)) {
 
 // judged takes a change of verdict.
 func (r *Recorder) judged(rec *record, e freshness.Event, seen *surroundings) {
+	r.failing.Some += bad(e.Verdict) - bad(rec.verdict)
 	rec.verdict = e.Verdict
 	switch {
 	case severity(e.Verdict) > 0:
@@ -140,8 +141,8 @@ func (r *Recorder) begin(rec *record, e freshness.Event, seen *surroundings) {
 		ev.Cause = e.Cause
 	}
 	r.connect(rec)
-	if failing := r.failing(); failing.Some > ev.Informers.Some {
-		ev.Informers = failing
+	if r.failing.Some > ev.Informers.Some {
+		ev.Informers = r.failing
 	}
 }
 
@@ -178,7 +179,7 @@ func (r *Recorder) cured(rec *record, e freshness.Event) {
 		r.ids++
 		rec.dials, rec.calls = r.dials.n, r.refused.n
 		rec.incident = &Incident{ID: r.ids, Informer: rec.name, Began: e.Time, Verdict: freshness.Suspect, worth: true}
-		rec.incident.Evidence = Evidence{Watch: watch, Read: rec.read, ReadAt: rec.readAt, Informers: r.failing(), Cures: []Cure{{Cure: e.Cure, At: e.Time}}}
+		rec.incident.Evidence = Evidence{Watch: watch, Read: rec.read, ReadAt: rec.readAt, Informers: r.failing, Cures: []Cure{{Cure: e.Cure, At: e.Time}}}
 		r.connect(rec)
 	}
 	rec.blame(func(ev *Evidence) {
@@ -216,7 +217,7 @@ func (r *Recorder) lags(rec *record, e freshness.Event) {
 	case e.Behind == freshness.LevelHandlers && rec.incident == nil:
 		r.ids++
 		rec.incident = &Incident{ID: r.ids, Informer: rec.name, Began: e.Time, Verdict: rec.verdict, worth: true}
-		rec.incident.Evidence = Evidence{Behind: e.Behind, Reason: cut(e.Reason), Informers: r.failing()}
+		rec.incident.Evidence = Evidence{Behind: e.Behind, Reason: cut(e.Reason), Informers: r.failing}
 		rec.incident.Layer, rec.incident.Diagnosis = diagnose(*rec.incident)
 		r.news = append(r.news, rec.incident.copied())
 	case was == freshness.LevelHandlers && rec.incident != nil && severity(rec.verdict) == 0:
@@ -227,13 +228,5 @@ func (r *Recorder) lags(rec *record, e freshness.Event) {
 	}
 }
 
-// failing counts informers that are not fresh.
-func (r *Recorder) failing() Share {
-	s := Share{Of: len(r.informers)}
-	for _, rec := range r.informers {
-		if severity(rec.verdict) > 0 {
-			s.Some++
-		}
-	}
-	return s
-}
+// bad counts an informer that is not fresh.
+func bad(v freshness.Verdict) int { return min(severity(v), 1) }

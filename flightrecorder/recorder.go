@@ -21,11 +21,13 @@ import (
 type Recorder struct {
 	opts    Options
 	sources atomic.Pointer[Sources]
+	seen    atomic.Pointer[surroundings] // lately
 	dumped  atomic.Int64 // when that was last done, wall clock, in ns; 0: never
 
 	mu          sync.Mutex
 	began       time.Time
 	informers   map[freshness.Informer]*record
+	failing     Share // of these
 	connections ring
 	lost        []lostConnection // lately
 	transport   bool             // that package tells
@@ -97,6 +99,7 @@ func (r *Recorder) of(name freshness.Informer, now time.Time) *record {
 		r.forget()
 		rec = &record{name: name, log: ring{limit: r.opts.Entries}}
 		r.informers[name] = rec
+		r.failing.Of = len(r.informers)
 	}
 	rec.heard = now
 	return rec
@@ -114,6 +117,7 @@ func (r *Recorder) forget() {
 			oldest = rec
 		}
 	}
+	r.failing.Some -= bad(oldest.verdict)
 	delete(r.informers, oldest.name)
 }
 

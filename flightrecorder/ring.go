@@ -35,7 +35,10 @@ func (r *ring) add(now time.Time, what string) {
 		return
 	}
 	e := Entry{Time: now, Count: 1, What: what}
-	if len(r.entries) < r.limit {
+	if n := len(r.entries); n < r.limit {
+		if n == cap(r.entries) { // twice as much, but not beyond the limit
+			r.entries = append(make([]Entry, 0, min(max(8, 2*n), r.limit)), r.entries...)
+		}
 		r.entries = append(r.entries, e)
 		return
 	}
