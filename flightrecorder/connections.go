@@ -5,10 +5,10 @@ package flightrecorder
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
-	"github.com/freshwatch/freshwatch/freshness"
 	"github.com/freshwatch/freshwatch/transport"
 )
 
@@ -36,10 +36,10 @@ func (r *Recorder) ObserveTransport(e transport.Event) {
 	case transport.ConnectionClosed:
 		r.connectionClosed(e)
 	case transport.DialFailed:
-		r.dials.count(e.Time)
+		r.dials++
 		r.connections.add(e.Time, "no connection to "+e.Connection.Remote)
 	case transport.Refused:
-		r.refused.count(e.Time)
+		r.refused++
 		r.connections.add(e.Time, "401 Unauthorized"+over(Watch{Local: e.Connection.Local, Remote: e.Connection.Remote}))
 	}
 }
@@ -49,12 +49,10 @@ func (r *Recorder) streamEnded(e transport.Event) {
 	if e.Stream.GVR.Resource == "" || e.Verb == "list" && (e.Reason == transport.EndedServer || e.Reason == transport.EndedClient) {
 		return
 	}
-	rec := r.of(freshness.Informer{
-		Group: e.Stream.GVR.Group, Version: e.Stream.GVR.Version, Resource: e.Stream.GVR.Resource, Namespace: e.Stream.Namespace,
-	}, e.Time)
+	rec := r.of(of(e.Stream), e.Time)
 	w := watchOn(e.Stream)
 	w.Open, w.Ended, w.EndedBy = false, e.Time, e.Reason.String()
-	if e.Verb == "watch" {
+	if e.Verb == "watch" && e.Status == http.StatusOK {
 		rec.ended = w
 	}
 	said := "brought nothing"
@@ -62,7 +60,7 @@ func (r *Recorder) streamEnded(e transport.Event) {
 		said = fmt.Sprintf("%d bytes, the last %v before", w.Bytes, e.Time.Sub(w.LastByte).Round(100*time.Millisecond))
 	}
 	status := ""
-	if e.Status != 0 && e.Status != 200 {
+	if e.Status != 0 && e.Status != http.StatusOK {
 		status = fmt.Sprintf(", status %d", e.Status)
 	}
 	rec.log.add(e.Time, fmt.Sprintf("%s%s ended after %v by %s%s; %s", e.Verb, over(w), e.Time.Sub(w.Since).Round(100*time.Millisecond), w.EndedBy, status, said))
@@ -105,7 +103,7 @@ func (r *Recorder) connect(rec *record) {
 			ev.Deaf = ev.Deaf || l.by == transport.EndedHeaders
 		}
 	}
-	ev.DialsFailed, ev.Refused = r.dials.n-rec.dials, r.refused.n-rec.calls
+	ev.DialsFailed, ev.Refused = r.dials-rec.dials, r.refused-rec.calls
 }
 
 func ends(local, remote string) string {

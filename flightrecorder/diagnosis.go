@@ -139,6 +139,9 @@ func outcome(i Incident) string {
 	for _, c := range i.Evidence.Cures {
 		if c.Worked && !i.Open() {
 			from := i.Began
+			if i.Verdict == freshness.Diverged { // its watch is alive
+				return fmt.Sprintf("; %v healed it, %s after it was found", c.Cure, took(c.Done.Sub(from)))
+			}
 			if s := i.Evidence.Watch.silentSince(); !s.IsZero() && s.Before(from) {
 				from = s
 			}

@@ -83,7 +83,7 @@ func TestDiagnose(t *testing.T) {
 			"lost events",
 			Incident{Verdict: freshness.Diverged, Ended: at(5), Evidence: Evidence{Watch: silent("HTTP/2.0"), Objects: Share{2, 50}, Cures: []Cure{{Cure: freshness.Relist, At: at(1), Worked: true, Done: at(2)}}}},
 			LayerContents,
-			"The watch of configmaps/v1 in default moves on, but 2 of 50 objects differ from the API server's: events were lost on the way; relist healed it, 2s after its last sign of life.",
+			"The watch of configmaps/v1 in default moves on, but 2 of 50 objects differ from the API server's: events were lost on the way; relist healed it, 2s after it was found.",
 		},
 		{
 			"dead token",

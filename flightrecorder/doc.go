@@ -39,6 +39,7 @@
 // look-up. Memory is bounded by Options.Informers times BytesPerInformer and 1 MiB; 1,000
 // quiet informers take a tenth of that.
 //
-// No contents of objects are recorded, no tokens and no queries; names of objects neither,
-// but for those in an error of the API server's.
+// No contents of objects are recorded, no tokens and no queries. Objects are named only
+// where an audit or an error of the API server's names them, and reconciles by their
+// requests.
 package flightrecorder

@@ -25,8 +25,16 @@ type Incident struct {
 	Diagnosis string   `json:"diagnosis"`
 	Evidence  Evidence `json:"evidence"`
 
-	worth bool // it is not just a suspicion that has come to nothing
+	worth bool                 // it is not just a suspicion that has come to nothing
+	alive []freshness.Informer // on the same connection, some of them
 }
+
+const (
+	// aliveAtMost bounds alive.
+	aliveAtMost = 16
+	// ailingTogether is how far apart proofs of one connection's watches become overdue.
+	ailingTogether = freshness.DefaultMaxStaleness
+)
 
 // Open tells whether it goes on.
 func (i Incident) Open() bool { return i.Ended.IsZero() }
@@ -58,5 +66,6 @@ func severity(v freshness.Verdict) int {
 // copied returns an incident that shares nothing with i.
 func (i Incident) copied() Incident {
 	i.Evidence.Cures = append([]Cure(nil), i.Evidence.Cures...)
+	i.alive = nil
 	return i
 }

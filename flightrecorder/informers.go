@@ -21,13 +21,16 @@ type record struct {
 	behind  freshness.Level
 	read    string // the newest that the API server has told
 	readAt  time.Time
-	failed  int // reads since
+	failed  int   // reads since
+	objects Share // that the last audit which found any found to differ
+	dials   int   // that had failed at that time
+	calls   int   // that had been answered with 401
 	server  ServerAnswer
-	ended   Watch // the last watch that has, with package transport
-	watch   Watch // the newest, without
+	ended   Watch // the last watch that was answered and has ended, by package transport
+	watch   Watch // the newest, by package freshness
 
-	incident     *Incident
-	dials, calls int // dials that had failed, and 401s, when it began
+	incident *Incident
+	ailing   time.Time // when its last one began
 }
 
 // ObserveInformers is a freshness.Options.Observer. A proof costs it a lock and a look-up.
@@ -43,6 +46,7 @@ func (r *Recorder) ObserveInformers(e freshness.Event) {
 	switch e.Type {
 	case freshness.Read:
 		rec.read, rec.readAt, rec.failed = e.ResourceVersion, e.Time, 0
+		rec.dials, rec.calls = r.dials, r.refused
 	case freshness.Proven:
 		// What is in the snapshot anyway.
 	case freshness.ReadFailed:
@@ -110,8 +114,7 @@ func (r *Recorder) judged(rec *record, e freshness.Event, seen *surroundings) {
 		r.begin(rec, e, seen)
 		r.worsen(rec, e)
 	case rec.incident != nil && e.Verdict == freshness.Fresh:
-		r.close(rec.incident, e.Time)
-		rec.incident = nil
+		r.end(rec, e.Time)
 	}
 }
 
@@ -120,9 +123,11 @@ func (r *Recorder) judged(rec *record, e freshness.Event, seen *surroundings) {
 func (r *Recorder) begin(rec *record, e freshness.Event, seen *surroundings) {
 	if rec.incident == nil {
 		r.ids++
-		rec.dials, rec.calls = r.dials.n, r.refused.n
-		rec.incident = &Incident{ID: r.ids, Informer: rec.name, Began: e.Time, Verdict: e.Verdict}
+		rec.incident = &Incident{ID: r.ids, Informer: rec.name, Began: e.Time, Verdict: freshness.Suspect}
 		ev := &rec.incident.Evidence
+		if e.Time.Sub(rec.server.Time) < justBegun {
+			ev.Server = rec.server // it is asked before anything is done
+		}
 		ev.Watch = rec.suspect(watchOf(e.Watch), e.Time)
 		ev.Store, ev.Moved = e.ResourceVersion, e.Moved
 		switch {
@@ -132,8 +137,7 @@ func (r *Recorder) begin(rec *record, e freshness.Event, seen *surroundings) {
 		default:
 			ev.By = "bookmark or list"
 		}
-		ev.SameConnection, ev.OtherConnections = seen.beside(rec.name, &ev.Watch)
-		ev.Server = ServerAnswer{}
+		seen.beside(rec.incident, rec.name)
 	}
 	ev := &rec.incident.Evidence
 	ev.Read, ev.ReadAt, ev.ReadsFailed = rec.read, rec.readAt, rec.failed
@@ -143,6 +147,10 @@ func (r *Recorder) begin(rec *record, e freshness.Event, seen *surroundings) {
 	r.connect(rec)
 	if r.failing.Some > ev.Informers.Some {
 		ev.Informers = r.failing
+	}
+	ev.Informers.Some, ev.Informers.Of = max(1, ev.Informers.Some), len(r.informers)
+	if e.Verdict == freshness.Diverged {
+		ev.Objects = rec.objects
 	}
 }
 
@@ -177,7 +185,6 @@ func (r *Recorder) cured(rec *record, e freshness.Event) {
 		}
 		watch := rec.suspect(rec.watch, e.Time)
 		r.ids++
-		rec.dials, rec.calls = r.dials.n, r.refused.n
 		rec.incident = &Incident{ID: r.ids, Informer: rec.name, Began: e.Time, Verdict: freshness.Suspect, worth: true}
 		rec.incident.Evidence = Evidence{Watch: watch, Read: rec.read, ReadAt: rec.readAt, Informers: r.failing, Cures: []Cure{{Cure: e.Cure, At: e.Time}}}
 		r.connect(rec)
@@ -190,9 +197,8 @@ func (r *Recorder) cured(rec *record, e freshness.Event) {
 			}
 		}
 	})
-	if alone && severity(rec.verdict) == 0 {
-		r.close(rec.incident, e.Time)
-		rec.incident = nil
+	if worked && severity(rec.verdict) == 0 {
+		r.end(rec, e.Time) // it was healed before a verdict was reached
 	}
 }
 
@@ -205,7 +211,7 @@ func (r *Recorder) audited(rec *record, e freshness.Event) {
 		return
 	}
 	rec.log.add(e.Time, fmt.Sprintf("the audit found %d of %d objects to differ", len(e.Diverged), e.Objects))
-	rec.blame(func(ev *Evidence) { ev.Objects = Share{len(e.Diverged), e.Objects} })
+	rec.objects = Share{len(e.Diverged), e.Objects}
 }
 
 // lags takes a change of what is behind. A handler that blocks is an incident, though the
@@ -221,8 +227,7 @@ func (r *Recorder) lags(rec *record, e freshness.Event) {
 		rec.incident.Layer, rec.incident.Diagnosis = diagnose(*rec.incident)
 		r.news = append(r.news, rec.incident.copied())
 	case was == freshness.LevelHandlers && rec.incident != nil && severity(rec.verdict) == 0:
-		r.close(rec.incident, e.Time)
-		rec.incident = nil
+		r.end(rec, e.Time)
 	case e.Behind != freshness.LevelNone:
 		rec.blame(func(ev *Evidence) { ev.Behind = e.Behind })
 	}

@@ -74,8 +74,8 @@ type Options struct {
 func (o Options) withDefaults() (Options, error) {
 	var errs []error
 	for _, c := range []struct {
-		name              string
-		value             *int
+		name             string
+		value            *int
 		def, least, most int
 	}{
 		{"Informers", &o.Informers, DefaultInformers, 1, 100000},

@@ -22,7 +22,7 @@ type Recorder struct {
 	opts    Options
 	sources atomic.Pointer[Sources]
 	seen    atomic.Pointer[surroundings] // lately
-	dumped  atomic.Int64 // when that was last done, wall clock, in ns; 0: never
+	dumped  atomic.Int64                 // when that was last done, wall clock, in ns; 0: never
 
 	mu          sync.Mutex
 	began       time.Time
@@ -31,8 +31,8 @@ type Recorder struct {
 	connections ring
 	lost        []lostConnection // lately
 	transport   bool             // that package tells
-	dials       tally            // that failed
-	refused     tally            // 401s
+	dials       int              // that failed
+	refused     int              // 401s
 	over        []Incident       // that are, the oldest first
 	ids         int
 	news        []Incident // to be told once the lock is free
@@ -121,9 +121,22 @@ func (r *Recorder) forget() {
 	delete(r.informers, oldest.name)
 }
 
+// end closes an informer's incident. Watches that were taken for alive, and turned out to
+// have fallen silent as well, were not. The caller holds the lock.
+func (r *Recorder) end(rec *record, now time.Time) {
+	i := rec.incident
+	rec.incident, rec.ailing = nil, i.Began
+	for _, name := range i.alive {
+		if n := r.informers[name]; n != nil && (n.incident != nil || n.ailing.After(i.Began.Add(-ailingTogether))) {
+			i.Evidence.SameConnection.Alive--
+		}
+	}
+	r.close(i, now)
+}
+
 // close files an incident that is over. The caller holds the lock.
 func (r *Recorder) close(i *Incident, now time.Time) {
-	i.Ended = now
+	i.Ended, i.alive = now, nil
 	if !i.worth {
 		return
 	}
@@ -152,11 +165,3 @@ func (r *Recorder) Incidents() []Incident {
 	}
 	return out
 }
-
-// tally counts what happens, so that how often it has since a moment can be told.
-type tally struct {
-	n    int
-	last time.Time
-}
-
-func (t *tally) count(now time.Time) { t.n, t.last = t.n+1, now }

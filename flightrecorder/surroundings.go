@@ -30,40 +30,58 @@ func (r *Recorder) look(now time.Time) *surroundings {
 	return s
 }
 
-// suspect returns the watch that is to blame: the newest, unless that has only just begun,
-// which is what package freshness does before it suspects one.
+// justBegun is what has to do with the beginning of an incident.
+const justBegun = 20 * time.Second
+
+// suspect returns the watch that is to blame: the newest, unless that was never answered,
+// or has only just begun, which is what package freshness does before it suspects one.
 func (rec *record) suspect(newest Watch, now time.Time) Watch {
-	const justBegun = 20 * time.Second
-	if e := rec.ended; !e.Ended.IsZero() && now.Sub(newest.Since) < justBegun && now.Sub(e.Ended) < justBegun {
+	e := rec.ended
+	if !e.Ended.IsZero() && (newest.Answered.IsZero() || now.Sub(newest.Since) < justBegun && now.Sub(e.Ended) < justBegun) {
 		return e
 	}
 	return newest
 }
 
+// lively is by how much a watch has to have outlived another one: those that fall silent
+// together do not do so in the same instant.
+const lively = 5 * time.Second
+
 // beside counts the watches beside the suspected one, and completes what is known of that.
-func (s *surroundings) beside(name freshness.Informer, w *Watch) (same, other Neighbours) {
+func (s *surroundings) beside(i *Incident, name freshness.Informer) {
+	w := &i.Evidence.Watch
 	for _, st := range s.streams {
-		if st.GVR.Group == name.Group && st.GVR.Resource == name.Resource && st.Namespace == name.Namespace && about(st.Since, w.Since) {
+		if of(st) == name && about(st.Since, w.Since) {
 			on := watchOn(st)
 			on.Open, on.Ended, on.EndedBy = w.Open, w.Ended, w.EndedBy
 			*w = on
 		}
 	}
-	since := w.silentSince()
+	since := w.silentSince().Add(lively)
+	same, other := &i.Evidence.SameConnection, &i.Evidence.OtherConnections
 	for _, st := range s.streams {
-		if st.GVR.Group == name.Group && st.GVR.Resource == name.Resource && st.Namespace == name.Namespace {
-			continue
-		}
-		n := &other
-		if w.Local != "" && st.Local == w.Local && st.Remote == w.Remote {
-			n = &same
-		}
-		n.Watches++
-		if st.LastByte.After(since) {
-			n.Alive++
+		switch {
+		case of(st) == name:
+		case w.Local != "" && st.Local == w.Local && st.Remote == w.Remote:
+			same.Watches++
+			if st.LastByte.After(since) {
+				same.Alive++
+				if len(i.alive) < aliveAtMost {
+					i.alive = append(i.alive, of(st))
+				}
+			}
+		default:
+			other.Watches++
+			if st.LastByte.After(since) {
+				other.Alive++
+			}
 		}
 	}
-	return same, other
+}
+
+// of names the informer of a stream.
+func of(s transport.Stream) freshness.Informer {
+	return freshness.Informer{Group: s.GVR.Group, Version: s.GVR.Version, Resource: s.GVR.Resource, Namespace: s.Namespace}
 }
 
 // about tells whether two packages mean the same moment.

@@ -7,12 +7,13 @@ import (
 	"context"
 	"fmt"
 	"reflect"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/freshwatch/freshwatch/internal/errtext"
 )
 
 // Informer names an informer by what it watches. Namespace is empty for all
@@ -270,10 +271,7 @@ func (t *tracked) suspectReason() string {
 
 // oneLine shortens an error to what fits a log line or a probe's answer.
 func oneLine(err error) string {
-	if err == nil {
-		return "no error"
-	}
-	s := strings.Join(strings.Fields(err.Error()), " ")
+	s := errtext.OneLine(err)
 	const head, tail = 60, 140 // the cause stands at the end
 	if len(s) > head+tail {
 		s = s[:head] + " ... " + s[len(s)-tail:]

@@ -15,6 +15,8 @@ import (
 
 	"github.com/go-logr/logr"
 	"k8s.io/utils/clock"
+
+	"github.com/freshwatch/freshwatch/internal/errtext"
 )
 
 const (
@@ -171,7 +173,7 @@ func (a *asker) take(got answer) (text, reason string) {
 	a.failed, a.exhausted = got.err != nil, got.err == nil
 	switch {
 	case a.failed && !failed:
-		return "A restart is not asked for, since it cannot be noted", got.err.Error()
+		return "A restart is not asked for, since it cannot be noted", errtext.OneLine(got.err)
 	case a.exhausted && !exhausted:
 		return "No more restarts are asked for: those before have not helped, so look for the cause", a.reason()
 	}

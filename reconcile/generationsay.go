@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/freshwatch/freshwatch/internal/errtext"
 )
 
 // generationLine is for the log.
@@ -28,7 +30,7 @@ func (k *generationKind) news(before generationResult, now time.Time) []generati
 	}
 	switch {
 	case k.err != nil && k.result != before:
-		say("Generations cannot be read", "error", k.err.Error(), "hint", generationHint(k.result, k.gvr, k.target.namespace))
+		say("Generations cannot be read", "error", errtext.OneLine(k.err), "hint", generationHint(k.result, k.gvr, k.target.namespace))
 		return out
 	case k.err != nil:
 		return nil

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/freshwatch/freshwatch/internal/errtext"
 	"github.com/freshwatch/freshwatch/internal/restartlease"
 )
 
@@ -60,7 +61,7 @@ func (r *run) afterthought() string {
 	case r.exhausted:
 		return "; no more restarts are asked for, since as many as are allowed have not helped: look for the cause"
 	case !r.note.IsZero() && r.err != nil:
-		return "; no restart is asked for, since it cannot be noted on the Lease: " + r.err.Error()
+		return "; no restart is asked for, since it cannot be noted on the Lease: " + errtext.OneLine(r.err)
 	}
 	return ""
 }
@@ -70,9 +71,9 @@ func (c *Canary) blindReason(r *run, now time.Time, informer string) string {
 	case unallowed:
 		return restartlease.Lacking(r.missing, c.opts.Namespace, c.opts.Name, rules(c.opts.Name))
 	case rivalled:
-		return r.err.Error()
+		return errtext.OneLine(r.err)
 	case unwritten:
-		return "the Lease cannot be written: " + r.err.Error()
+		return "the Lease cannot be written: " + errtext.OneLine(r.err)
 	case unseen:
 		return fmt.Sprintf("a write acknowledged %v ago has not come back, and it cannot be told why: %s", r.beats.age(now).Round(time.Second), informer)
 	default:

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/freshwatch/freshwatch/freshness"
+	"github.com/freshwatch/freshwatch/internal/errtext"
 	"github.com/freshwatch/freshwatch/internal/restartlease"
 )
 
@@ -142,7 +143,7 @@ func (c *Canary) take(r *run, w written) {
 			r.failing = later(w.at, now.Add(-writeTimeout)) // it may have been stopped in the middle
 		}
 		if asking {
-			c.say(r.log, "Watch canary cannot note a restart, and so asks for none", "reason", w.err.Error())
+			c.say(r.log, "Watch canary cannot note a restart, and so asks for none", "reason", errtext.OneLine(w.err))
 		}
 	}
 	c.conclude(now)

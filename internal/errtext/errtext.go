@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: The Freshwatch Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package errtext puts errors of requests into words for logs, pages and probes.
+package errtext
+
+import (
+	"regexp"
+	"strings"
+)
+
+// query is that of a URL. It may hold what a proxy or a plugin has added, and continue
+// tokens, which hold names of objects.
+var query = regexp.MustCompile(`\?[^\s"']*=[^\s"']*`)
+
+// OneLine returns the error's text on one line, with the queries of URLs left out.
+func OneLine(err error) string {
+	if err == nil {
+		return "no error"
+	}
+	return query.ReplaceAllString(strings.Join(strings.Fields(err.Error()), " "), "")
+}
