@@ -6,6 +6,7 @@ package transport_test
 import (
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -25,6 +26,7 @@ func TestConnections(t *testing.T) {
 			if r.URL.RawQuery != "" {
 				stalling(w, r)
 			}
+			send(w, "ok")
 		}})
 		if got := o.tr.Connections(); len(got) != 0 {
 			t.Errorf("connections before any request: %+v", got)
@@ -39,7 +41,7 @@ func TestConnections(t *testing.T) {
 		get(t, o.client, o.server.url+podsPath)
 		o.client.CloseIdleConnections() // has no effect: watches are on it
 		local := cmpopts.IgnoreFields(transport.Connection{}, "Local")
-		want := []transport.Connection{{Remote: "api.test:443", Opened: begin, Protocol: "HTTP/2.0", LastByte: begin, Watches: 2, Requests: 3}}
+		want := []transport.Connection{{Remote: "api.test:443", Opened: begin, Protocol: "HTTP/2.0", LastByte: begin.Add(time.Second), Watches: 2, Requests: 3}}
 		if diff := cmp.Diff(want, o.tr.Connections(), local); diff != "" {
 			t.Errorf("connections (-want +got):\n%s", diff)
 		}
@@ -94,6 +96,55 @@ func TestObserverOfA401(t *testing.T) {
 		}
 		if diff := cmp.Diff([]refused{{401, "", false}, {401, "", true}, {401, "watch", true}}, got); diff != "" {
 			t.Errorf("refused (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestObserverOfAForgottenConnection has one that nobody reads from, nor closes.
+func TestObserverOfAForgottenConnection(t *testing.T) {
+	srv, n := startServer(t, serverOptions{}), &notes{}
+	cfg := srv.config()
+	tr := wrap(t, cfg, transport.Options{Observer: n.observe})
+	conn, err := cfg.Dial(t.Context(), "tcp", strings.TrimPrefix(srv.url, "https://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := tr.Recycle(); got != 1 {
+		t.Errorf("%d connections were recycled, want 1", got)
+	}
+	if diff := cmp.Diff([]string{"connection-opened", "connection-closed recycled"}, n.said()); diff != "" {
+		t.Errorf("observed (-want +got):\n%s", diff)
+	}
+	conn.Close()
+	if diff := cmp.Diff([]string{"connection-opened", "connection-closed recycled"}, n.said()); diff != "" {
+		t.Errorf("observed after it was closed, too (-want +got):\n%s", diff)
+	}
+}
+
+// TestObserverOfARetry has net/http send a list again over another connection, since the
+// first was closed under it: that one's end is not lost.
+func TestObserverOfARetry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		o := observeServer(t, transport.Options{}, serverOptions{http1: true, handler: func(w http.ResponseWriter, _ *http.Request) {
+			if asked++; asked != 2 {
+				return
+			}
+			if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+				conn.Close()
+			}
+		}})
+		get(t, o.client, o.server.url+podsPath)
+		get(t, o.client, o.server.url+podsPath)
+		o.server.close()
+		pass(time.Minute)
+		want := map[string]int{"connection-opened": 2, "connection-closed connection": 2, "stream-ended list 200 server": 2}
+		got := map[string]int{}
+		for _, said := range o.said() {
+			got[said]++
+		}
+		if diff := cmp.Diff(want, got); diff != "" || asked != 3 {
+			t.Errorf("asked %d times, want 3; observed (-want +got):\n%s", asked, diff)
 		}
 	})
 }

@@ -84,7 +84,7 @@ func check(cfg *rest.Config) error {
 	case cfg.Transport != nil && hasTLS(cfg):
 		return errors.New("transport: rest.Config.Transport and rest.Config.TLSClientConfig are both set, but client-go takes only one of them: " +
 			"put the TLS settings into the Transport, or remove it")
-	case isOurs(cfg.Dial):
+	case IsWrapped(cfg):
 		return errors.New("transport: the rest.Config, or the one it was copied from, is wrapped already: " +
 			"wrap it once, and a fresh one for other settings")
 	}
@@ -97,6 +97,10 @@ func hasTLS(cfg *rest.Config) bool {
 	c := cfg.TLSClientConfig
 	return c.Insecure || len(c.CAData) > 0 || c.CAFile != "" || len(c.CertData) > 0 || c.CertFile != "" || len(c.KeyData) > 0 || c.KeyFile != ""
 }
+
+// IsWrapped tells whether cfg, or the one it was copied from, was given to Wrap, and its
+// Dial left alone since.
+func IsWrapped(cfg *rest.Config) bool { return cfg != nil && isOurs(cfg.Dial) }
 
 // isOurs tells whether a dial function is a dialer's method.
 func isOurs(dial dialFunc) bool { return sameCode(dial, (&dialer{}).DialContext) }

@@ -98,3 +98,17 @@ func TestWrapAcceptsTheLeast(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestIsWrapped(t *testing.T) {
+	cfg := &rest.Config{Host: "https://127.0.0.1:6443"}
+	before := rest.CopyConfig(cfg)
+	if transport.IsWrapped(nil) || transport.IsWrapped(cfg) {
+		t.Error("it is wrapped before Wrap")
+	}
+	if _, err := transport.Wrap(cfg, transport.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if !transport.IsWrapped(cfg) || !transport.IsWrapped(rest.CopyConfig(cfg)) || transport.IsWrapped(before) {
+		t.Error("a wrapped config and its later copies are, an earlier copy is not")
+	}
+}
