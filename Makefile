@@ -19,7 +19,8 @@ TOOLS_DIR := $(call tools_dir,tools)
 GOLANGCI_LINT := $(TOOLS_DIR)/golangci-lint
 APIDIFF := $(TOOLS_DIR)/apidiff
 BENCHSTAT := $(TOOLS_DIR)/benchstat
-PROMTOOL := $(call tools_dir,tools/promtool)/promtool
+PROMETHEUS_DIR := $(call tools_dir,tools/prometheus)
+PROMTOOL := $(PROMETHEUS_DIR)/promtool
 
 # Tests talk to real servers and processes, so a cached result proves nothing.
 RACE ?= -race
@@ -35,7 +36,7 @@ help: ## Print this list
 	  /^[a-z][a-z-]*:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: test
-test: controlplane alerts ## Run every test of every module, those on the real control plane included
+test: controlplane alerts prometheus ## Run every test of every module, those on the real control plane included
 	@status=0; for dir in $(MODULES_WITH_CODE); do \
 	  echo "==> test $$dir"; \
 	  (cd $$dir && go test $(RACE) $(TESTFLAGS) ./...) || status=1; \
@@ -68,6 +69,10 @@ alerts: $(PROMTOOL) ## Check the alert rules, and run their unit tests
 	@$(PROMTOOL) check rules --lint=all --lint-fatal alerts/*.rules.yaml
 	@$(PROMTOOL) test rules alerts/*_test.yaml
 
+.PHONY: prometheus
+prometheus: $(PROMTOOL) ## Build Prometheus, and say where it is
+	@echo $(PROMETHEUS_DIR)
+
 .PHONY: controlplane
 controlplane: ## Find or build etcd and kube-apiserver (the first build takes about a quarter of an hour)
 	@go run ./testing/controlplane/cmd/controlplane build
@@ -88,6 +93,11 @@ cost: controlplane ## Measure what a monitor of 1,000 informers costs (COST_ARGS
 .PHONY: faults
 faults: controlplane ## Make every fault on a real API server, guarded beside stock (FAULTS_ARGS="-fast -only ID,ID -json FILE")
 	@go run ./testing/faults $(FAULTS_ARGS)
+
+.PHONY: record
+record: controlplane prometheus ## Make faults on a real API server for half an hour, and write what Prometheus scrapes as a test of the alerts
+	FRESHWATCH_RECORD=1 go test -count=1 -timeout=1h -v -run='^TestRecord$$' ./testing/prometheus
+	@$(MAKE) -s alerts
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME (30s)
@@ -139,9 +149,9 @@ $(TOOLS_DIR)/%:
 	@mkdir -p $(TOOLS_DIR)
 	@cd tools && go build -o $(TOOLS_DIR)/ tool
 
-# Without service discovery: promtool needs none for rules, and most of what it would
-# be built from is that.
+# Both come of one build. Without service discovery: rules need none, and most of what
+# they would be built from is that.
 $(PROMTOOL):
-	@echo "building promtool into $(@D) (the first time takes minutes)"
+	@echo "building promtool and Prometheus into $(@D) (the first time takes minutes)" >&2
 	@mkdir -p $(@D)
-	@cd tools/promtool && go build -tags=remove_all_sd -ldflags='-s -w' -o $(@D)/ tool
+	@cd tools/prometheus && go build -tags=remove_all_sd -ldflags='-s -w' -o $(@D)/ tool
