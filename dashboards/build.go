@@ -18,10 +18,13 @@ import (
 
 const panelHeight = 8
 
+// Dashboard is the model that every Grafana reads.
+type Dashboard = dashboard.Dashboard //nolint:staticcheck // its successor is read by the newest only
+
 // New returns the dashboard. The error is the builder's.
-func New() (dashboard.Dashboard, error) {
-	b := dashboard.NewDashboardBuilder("Freshwatch").
-		Uid("freshwatch").
+func New() (Dashboard, error) {
+	b := dashboard.NewDashboardBuilder("Freshwatch") //nolint:staticcheck // as Dashboard
+	b.Uid("freshwatch").
 		Description("Is what operators read from their informers up to date, and do they act on it? The alerts on the same series are in alerts/README.md.").
 		Tags([]string{"freshwatch", "kubernetes", "operators"}).
 		Timezone(common.TimeZoneBrowser).

@@ -13,14 +13,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/grafana/grafana-foundation-sdk/go/cog"
-	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 )
 
 const file = "freshwatch.json"
 
 var update = flag.Bool("update", false, "write "+file)
 
-func made(t *testing.T) dashboard.Dashboard {
+func made(t *testing.T) Dashboard {
 	t.Helper()
 	d, err := New()
 	if err != nil {
@@ -58,7 +57,7 @@ func TestFileIsUnderstood(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var d dashboard.Dashboard
+	var d Dashboard
 	var none cog.BuildErrors // which the SDK returns as an error, too
 	if err := d.UnmarshalJSONStrict(text); err != nil && (!errors.As(err, &none) || len(none) > 0) {
 		t.Error(err)
