@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	ctrlreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/freshwatch/freshwatch/freshevents"
 	"github.com/freshwatch/freshwatch/freshness"
 	"github.com/freshwatch/freshwatch/reconcile"
 	"github.com/freshwatch/freshwatch/testing/freshtest"
@@ -54,6 +55,7 @@ func collectors(t *testing.T) []collected {
 	guard, guardSays := usedTransport(t)
 	mgr := manager{}
 	canary := must(watchcanary.New(mgr, watchcanary.Options{Namespace: "operators"}))(t)
+	events := must(freshevents.New(mgr, freshevents.Options{}))(t)
 
 	inner := ctrlreconcile.Func(func(context.Context, ctrlreconcile.Request) (ctrlreconcile.Result, error) {
 		return ctrlreconcile.Result{}, nil
@@ -86,6 +88,11 @@ func collectors(t *testing.T) []collected {
 				"is `Standby`.",
 			described: []prometheus.Collector{canary}, exposed: readFile(t, "watchcanary/testdata/metrics.golden"),
 			enumerations: []enumeration{{"state", "State", namesOf[watchcanary.State]()}},
+		},
+		{
+			dir: "freshevents", types: []string{"Events"},
+			intro:     "One set for each process. What is `forbidden`, `rejected` or `dropped` is not written; the log says once why.",
+			described: []prometheus.Collector{events}, exposed: readFile(t, "freshevents/testdata/metrics.golden"),
 		},
 		{
 			dir: "reconcile", types: []string{"Deadline", "Deadlines"},
