@@ -15,6 +15,8 @@
 //   - docs/metrics.md has every series of the library, as its collector describes it
 //     (metrics_test.go), no collector is forgotten (forgotten_test.go), and no document
 //     or rule names a series that does not exist (mentioned_test.go).
+//   - docs/runbook.md has a section for every alert, verdict, state and stage, and quotes
+//     only log lines that are written (runbook_test.go).
 //   - Every make target describes itself, and make rename leaves a module that
 //     still builds (make_test.go).
 //

@@ -49,7 +49,8 @@ func TestMetricsPassPromlint(t *testing.T) {
 const metricsHead = `# Metrics
 
 Every series of the library. This page is generated from the collectors; CI fails where it differs from them. Names and
-labels are covered by [VERSIONING](../VERSIONING.md). What to alert on is in [alerts](../alerts/README.md).
+labels are covered by [VERSIONING](../VERSIONING.md). What to alert on is in [alerts](../alerts/README.md), and what to
+do then in the [runbook](runbook.md).
 
 Each type named below is a ` + "`prometheus.Collector`" + ` that registers itself nowhere: register it, as its package's
 documentation shows. Counters and histograms begin at nought with each process.
