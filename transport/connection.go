@@ -144,8 +144,8 @@ func (c *connection) report(r EndReason) {
 
 // idle tells whether no list or watch is under way over it.
 func (c *connection) idle() bool {
-	_, any, _ := c.dialer.streams.over(c)
-	return !any
+	_, found, _ := c.dialer.streams.over(c)
+	return !found
 }
 
 // pingLost notes that the connection did not answer, and tells whether that is

@@ -86,19 +86,19 @@ func (r *streams) all() []*stream {
 // over tells of the lists and watches under way over a connection: how many watches
 // there are, whether there is any, and when one of them last brought something, in ns
 // of the wall clock.
-func (r *streams) over(c *connection) (watches int, any bool, lastByte int64) {
+func (r *streams) over(c *connection) (watches int, found bool, lastByte int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for s := range r.live {
 		if s.conn.Load() != c {
 			continue
 		}
-		any, lastByte = true, max(lastByte, s.lastByte.Load())
+		found, lastByte = true, max(lastByte, s.lastByte.Load())
 		if s.kind == watch {
 			watches++
 		}
 	}
-	return watches, any, lastByte
+	return watches, found, lastByte
 }
 
 // list wants the lock held.
