@@ -1,14 +1,28 @@
 // SPDX-FileCopyrightText: The Freshwatch Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package freshwatch is where the manual of this module starts. It has no code
-// yet: take the package you need.
+// Package freshwatch sets up the guards of a controller-runtime operator together. It has
+// no logic of its own: what it does can be done with the packages below, one by one.
 //
 // An informer can go stale in silence. Its watch stops delivering without an
 // error, the cache keeps its last state, and everything that reads from it goes on
 // as if nothing had happened. The packages of this module notice that within a
 // stated bound, heal it in place where that is possible, and tell it apart from
 // what a restart would not help.
+//
+// # Setup
+//
+//	var guards freshwatch.Options
+//	guards.BindFlags(flag.CommandLine)
+//	flag.Parse()
+//	mgr, err := freshwatch.NewManager(cfg, ctrl.Options{...}, guards)
+//	err = freshwatch.Complete(mgr, "pods", ctrl.NewControllerManagedBy(mgr).For(&corev1.Pod{}), r)
+//
+// [NewManager] takes the place of ctrl.NewManager, and [Complete] that of the builder's
+// Named and Complete. For a manager that is made elsewhere there is [New], with
+// [Guard.PrepareConfig], [Guard.PrepareManager] and [Guard.AddTo]. The pod's livenessProbe
+// has to ask the manager's /healthz, and the canary needs the Role of package watchcanary:
+// see [Options].
 //
 // # Packages
 //
@@ -28,13 +42,17 @@
 //   - reconcile guards what happens after the cache: deadlines, wedged workers, a gate
 //     that requeues while what a reconciler reads is known to be stale, and objects that
 //     an operator does not see any more.
+//   - flightrecorder remembers what happened to informers and connections, and says in a
+//     sentence what it was; debugpage shows it, and freshevents writes it as Kubernetes
+//     Events.
 //   - testing/controlplane starts a real etcd and kube-apiserver from a Go test.
 //   - testing/faultproxy makes real faults on command, between client and API
 //     server and between API server and etcd.
 //   - testing/freshtest has a scripted API server and a fake clock, for tests that
 //     take milliseconds.
 //
-// Each package stands alone. A facade that sets them up together is planned.
+// Each package stands alone, and those without controller-runtime in their description do
+// not import it.
 //
 // # Words
 //

@@ -151,7 +151,9 @@ func TestFrozenWatchCache(t *testing.T) {
 	// What the operator writes itself has to come, even on a datastore without progress.
 	rv := o.edit("second")
 	o.monitor.Wrote(freshness.Informer{Version: "v1", Resource: "configmaps", Namespace: o.ns}, o.ns+"/edited", rv)
-	i := o.incident("the server is named", func(i flightrecorder.Incident) bool { return o.ours(false)(i) && i.Verdict == freshness.ControlPlaneStalled })
+	i := o.incident("the server is named", func(i flightrecorder.Incident) bool {
+		return o.ours(false)(i) && i.Verdict == freshness.ControlPlaneStalled
+	})
 	o.says(i, flightrecorder.LayerServer, "The API server's own watch cache of %of stands still at %n while its datastore is at %n: its datastore's watch is dead, every watch and every new process is as stale as this one, and a restart does not help.*.")
 	if ev := i.Evidence; ev.Server.State != freshness.ServerFrozen || ev.Server.ResourceVersion == "" || ev.Read == "" || ev.OtherConnections.Watches+ev.SameConnection.Watches != 2 {
 		t.Errorf("evidence %+v", ev)
@@ -196,7 +198,9 @@ func TestDeadCredential(t *testing.T) {
 	o := newOperator(t, sharedPlane.Get(t), options{freshness: quick})
 	refused := o.api.Inject(faultproxy.Match{}, faultproxy.Status{Code: 401})
 	o.tcp.Reset()
-	i := o.incident("it is refused", func(i flightrecorder.Incident) bool { return o.ours(false)(i) && i.Layer == flightrecorder.LayerCredential })
+	i := o.incident("it is refused", func(i flightrecorder.Incident) bool {
+		return o.ours(false)(i) && i.Layer == flightrecorder.LayerCredential
+	})
 	o.says(i, flightrecorder.LayerCredential, "The API server does not accept this process's credential any more (.* of 401), so that %of cannot be watched.*.")
 	if ev := i.Evidence; ev.Refused == 0 || ev.Cause != "unauthorized" {
 		t.Errorf("evidence %+v", ev)

@@ -5,7 +5,7 @@
 // dashboard on a real Prometheus, which scrapes real operators: on a real control plane,
 // each behind a proxy that makes its faults. It exports nothing.
 //
-//	go test ./testing/prometheus          # a minute and a half
+//	go test ./testing/prometheus          # about a minute and a half
 //	go test ./testing/prometheus -short   # what needs no server
 //
 // Prometheus comes from "make prometheus", which builds it if need be: minutes, once.

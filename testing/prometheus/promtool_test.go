@@ -15,8 +15,8 @@ import (
 )
 
 // promtoolTest returns a file of unit tests for promtool, of which each has the samples
-// of one story, as they were scraped since begin, and the alerts that it has to lead to.
-func (s *server) promtoolTest(t *testing.T, begin time.Time, stories []story) string {
+// of one story, as they were scraped between two moments, and the alerts that it has to lead to.
+func (s *server) promtoolTest(t *testing.T, begin, end time.Time, stories []story) string {
 	t.Helper()
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Made by "make record", not by hand: what a Prometheus has scraped of real operators on a
@@ -28,7 +28,6 @@ evaluation_interval: 1m
 
 tests:
 `)
-	end := time.Now()
 	for _, st := range stories {
 		fmt.Fprintf(&b, "\n# %s: %s.\n- name: recorded, %s\n  interval: %s\n  input_series:\n", st.job, st.about, st.job, s.every)
 		for _, line := range s.inputSeries(t, st.job, begin, end) {
@@ -56,7 +55,7 @@ func (s *server) inputSeries(t *testing.T, job string, begin, end time.Time) []s
 	steps := int(end.Sub(begin) / s.every)
 	var out []string
 	for _, name := range metrics {
-		for _, sr := range s.mustQuery(t, fmt.Sprintf("%s{job=%q}[%ds]", name, job, int(end.Sub(begin).Seconds()))) {
+		for _, sr := range s.mustQuery(t, fmt.Sprintf("%s{job=%q}[%ds] @ %d", name, job, int(end.Sub(begin).Seconds()), end.Unix())) {
 			values, zero := gridded(t, sr.Values, begin, s.every, steps)
 			if zero && name != "up" {
 				continue
