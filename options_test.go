@@ -134,3 +134,26 @@ func TestObservers(t *testing.T) {
 		t.Errorf("the page shows no recorder: %v", err)
 	}
 }
+
+// One flag is enough for an exit, and what is set in more detail stays.
+func TestExitOnUnauthorized(t *testing.T) {
+	own := &transport.ExitOptions{After: time.Minute}
+	for _, tt := range []struct {
+		name string
+		give Options
+		want time.Duration
+		on   bool
+	}{
+		{"default", Options{}, 0, false},
+		{"on", Options{ExitOnUnauthorized: true}, 0, true},
+		{"in detail", Options{Transport: transport.Options{ExitOnUnauthorized: own}}, time.Minute, true},
+		{"both", Options{ExitOnUnauthorized: true, Transport: transport.Options{ExitOnUnauthorized: own}}, time.Minute, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := tt.give.withDefaults().Transport.ExitOnUnauthorized
+			if (got != nil) != tt.on || got != nil && got.After != tt.want {
+				t.Errorf("%+v, want one of %v: %v", got, tt.want, tt.on)
+			}
+		})
+	}
+}

@@ -183,6 +183,26 @@ func TestOwnWritesAreEvidence(t *testing.T) {
 	}
 }
 
+// The last cure of the monitor is new connections, those of the config.
+func TestMonitorRecycles(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := freshtest.Start(t, freshtest.Options{})
+		g := newGuarded(t, srv.Config(), Options{})
+		run(t, srv, g.Manager)
+		busy(srv, time.Second)
+		c := g.guard.opts.Freshness.Connections
+		if n := c.Recycle(); n != 1 {
+			t.Errorf("%d connections were recycled, want 1", n)
+		}
+		if none, err := New(Options{}); err != nil || none.opts.Freshness.Connections.Recycle() != 0 {
+			t.Errorf("%v; there is something to recycle before there is a config", err)
+		}
+		if off, err := New(Options{Disable: Parts{Transport: true}}); err != nil || off.opts.Freshness.Connections != nil {
+			t.Errorf("%v; connections that are not guarded are recycled", err)
+		}
+	})
+}
+
 // Complete gives a controller the deadline of the options; where deadlines are off it is
 // the builder's, and the controller has the name either way.
 func TestComplete(t *testing.T) {
