@@ -18,9 +18,15 @@
 //	err = mgr.Add(e)
 //	metrics.Registry.MustRegister(e)
 //
-// It needs what Role returns, to create and to patch Events, which the Role for leader
-// election that kubebuilder scaffolds has. Without it nothing else is affected: one log
-// line says which rule to add.
+// It needs what Role returns, one rule in the namespace of the Pod:
+//
+//	rules:
+//	- apiGroups: [""]
+//	  resources: [events]
+//	  verbs: [create, patch]
+//
+// The Role for leader election that kubebuilder scaffolds has it. Without it nothing else
+// is affected: one log line, at the start, says which rule to add.
 //
 // A program without controller-runtime gives New a watchcanary.Client, and calls Start.
 //
@@ -47,7 +53,8 @@
 // informers is one Event, "12 of 14 informers". What has to wait is gathered in one note a
 // reason, and nothing is thrown away. 5 Events of a reason within an hour are told apart;
 // those after them are one more, that client-go's correlator brings up to date. 1,000
-// informers that stall at once and are healed are 4 writes, spread over a minute or not.
+// informers that stall within a minute and are healed are 4 writes, and 2 if they do so at
+// once.
 //
 // # An API server that is away
 //
