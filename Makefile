@@ -1,5 +1,6 @@
 # Everything a contributor or CI runs. No target needs more than Go, make, git and
 # a C compiler (for the race detector); what else is needed is built from Go modules.
+# Only the tests of the page need a Chromium, see "make browser".
 
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -77,6 +78,10 @@ prometheus: $(PROMTOOL) ## Build Prometheus, and say where it is
 controlplane: ## Find or build etcd and kube-apiserver (the first build takes about a quarter of an hour)
 	@go run ./testing/controlplane/cmd/controlplane build
 
+.PHONY: browser
+browser: ## Find a Chromium for the tests of the page, or install Debian's
+	@testing/page/chromium.sh install
+
 ##@ Now and then
 
 .PHONY: bench
@@ -98,6 +103,10 @@ faults: controlplane ## Make every fault on a real API server, guarded beside st
 record: controlplane prometheus ## Make faults on a real API server for half an hour, and write what Prometheus scrapes as a test of the alerts
 	FRESHWATCH_RECORD=1 go test -count=1 -timeout=1h -v -run='^TestRecord$$' ./testing/prometheus
 	@$(MAKE) -s alerts
+
+.PHONY: screenshots
+screenshots: controlplane browser ## Take the pictures of docs/images: the page in a real browser, of a real stall
+	@cd testing/page && go run ./cmd/screenshots $(SCREENSHOTS_ARGS)
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME (30s)
