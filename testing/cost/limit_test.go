@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"crypto/tls"
+	"net"
 	"net/http/httptrace"
 	"strconv"
 	"sync"
@@ -111,7 +112,8 @@ func connect(ctx context.Context) {
 		trace.GetConn("127.0.0.1:6443")
 	}
 	if trace != nil && trace.GotConn != nil {
-		trace.GotConn(httptrace.GotConnInfo{Conn: &tls.Conn{}, Reused: true})
+		ours, _ := net.Pipe()
+		trace.GotConn(httptrace.GotConnInfo{Conn: tls.Client(ours, &tls.Config{MinVersion: tls.VersionTLS13}), Reused: true})
 	}
 }
 

@@ -48,16 +48,16 @@ type report struct {
 // wireEvent has numbers where an Event has names that only people read.
 type wireEvent struct {
 	freshness.Event
-	Type, Verdict, Previous, Cure int
+	Type, Verdict, Previous, Cure, Server int
 }
 
 func toWire(e freshness.Event) *wireEvent {
-	return &wireEvent{Event: e, Type: int(e.Type), Verdict: int(e.Verdict), Previous: int(e.Previous), Cure: int(e.Cure)}
+	return &wireEvent{Event: e, Type: int(e.Type), Verdict: int(e.Verdict), Previous: int(e.Previous), Cure: int(e.Cure), Server: int(e.Server)}
 }
 
 func (w *wireEvent) event() freshness.Event {
 	e := w.Event
-	e.Type, e.Cure = freshness.EventType(w.Type), freshness.Rung(w.Cure)
+	e.Type, e.Cure, e.Server = freshness.EventType(w.Type), freshness.Rung(w.Cure), freshness.ServerState(w.Server)
 	e.Verdict, e.Previous = freshness.Verdict(w.Verdict), freshness.Verdict(w.Previous)
 	return e
 }

@@ -36,9 +36,10 @@ func TestMissingRight(t *testing.T) {
 	o := startOperator(t, newPod(t, p, nil), freshevents.Options{})
 	const rule = `add to its Role there the rule {apiGroups: [\"\"], resources: [events], verbs: [create, patch]}`
 	await(t, patience, "the rule is told", func() bool { return len(o.logged(rule)) == 1 })
-	o.silence(t)
+	fault := o.silence(t)
 	took := await(t, 2*patience, "two writes were refused", func() bool { return o.writes() >= 2 })
-	await(t, patience, "it is healed", func() bool { return o.fresh(1) == 1 })
+	fault.Lift()
+	await(t, patience, "it is healed", func() bool { return o.fresh() == 1 })
 	pass(t, 10*time.Second)
 	if got := o.logged(""); len(got) != 1 || !strings.Contains(got[0], rule) {
 		t.Errorf("the log has %q", got)

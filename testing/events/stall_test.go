@@ -21,14 +21,17 @@ import (
 	"github.com/freshwatch/freshwatch/testing/internal/realplane"
 )
 
-// told is how long an Event takes after what it is about, on a busy machine.
-const told = time.Minute
+// maxStaleness is short, so that the tests are.
+const maxStaleness = 30 * time.Second
 
-// silence makes the open watches of ConfigMaps silent, and writes so that they owe
-// something.
+// settled is how long a second Event of one reason may take.
+const settled = time.Minute + 15*time.Second
+
+// silence makes all watches of ConfigMaps silent, those that are made to heal one too, and
+// writes so that they owe something.
 func (o *operator) silence(t *testing.T) *faultproxy.Injection {
 	t.Helper()
-	fault := o.proxy.Inject(faultproxy.Match{Verb: "watch", Resource: "configmaps"}, faultproxy.Silence{OnlyOpen: true})
+	fault := o.proxy.Inject(faultproxy.Match{Verb: "watch", Resource: "configmaps"}, faultproxy.Silence{})
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "edit-"}}
 	if _, err := o.plane.Typed.CoreV1().ConfigMaps(o.namespace).Create(t.Context(), cm, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
@@ -50,12 +53,11 @@ func TestStall(t *testing.T) {
 	}
 	fault := o.silence(t)
 	begin := time.Now()
-	o.waitFor(t, 2*patience, "InformerStalled", "InformerHealed")
+	o.waitFor(t, patience, "InformerStalled")
 	took := time.Since(begin)
-	if fault.Hits() != 1 {
-		t.Errorf("%d streams were silenced", fault.Hits())
-	}
-	pass(t, told)
+	fault.Lift()
+	o.waitFor(t, patience, "InformerHealed")
+	pass(t, settled)
 	got := o.described(t)
 	if len(got) != 2 || got[0].Reason != "InformerStalled" || got[1].Reason != "InformerHealed" || got[0].Count != 1 || got[1].Count != 1 {
 		t.Fatalf("kubectl describe would show\n%s", lines(got))
@@ -79,11 +81,11 @@ func TestStall(t *testing.T) {
 	figures(t, map[string]any{"noticedAfter": noticed, "toldAfter": took, "message": got[0].Message, "healed": got[1].Message})
 }
 
-// 200 informers stall at once, and are healed: a few Events.
+// 50 informers stall at once, and are healed: a few Events, which tell of all of it.
 func TestManyInformers(t *testing.T) {
 	realplane.Test(t)
 	p := sharedPlane.Get(t)
-	const n = 200
+	const n = 50
 	namespaces := make([]string, n)
 	for i := range namespaces {
 		namespaces[i] = fmt.Sprintf("there-is-none-%03d", i) // which can be watched all the same
@@ -91,25 +93,37 @@ func TestManyInformers(t *testing.T) {
 	o := startOperator(t, newPod(t, p, freshevents.Role), freshevents.Options{}, namespaces...)
 	fault := o.silence(t)
 	begin := time.Now()
-	o.waitFor(t, 2*patience, "InformerStalled", "InformerHealed")
-	pass(t, patience-time.Since(begin))
-	if fault.Hits() != n {
-		t.Errorf("%d streams were silenced, want %d", fault.Hits(), n)
+	await(t, patience, "all stall", func() bool { stalls, _ := o.heard(); return stalls >= n })
+	stalling := time.Since(begin)
+	fault.Lift()
+	await(t, patience, "all are healed", func() bool { return o.fresh() == n })
+	pass(t, settled)
+	stalls, cures := o.told(t)
+	heardStalls, heardCures := o.heard()
+	figures(t, map[string]any{
+		"informers": n, "stalls": heardStalls, "cures": heardCures, "stallsTold": stalls, "curesTold": cures,
+		"stallingFor": stalling, "writes": o.writes(), "in": time.Since(begin), "events": lines(o.described(t)),
+	})
+	if stalls != heardStalls || cures != heardCures {
+		t.Errorf("told of %d stalls and %d cures, of %d and %d", stalls, cures, heardStalls, heardCures)
 	}
-	got := o.described(t)
-	var stalls, heals int32
-	for _, e := range got {
+	if o.writes() > 10 {
+		t.Errorf("%d writes", o.writes())
+	}
+}
+
+// told sums up how many stalls and cures Events tell of.
+func (o *operator) told(t *testing.T) (stalls, cures int32) {
+	t.Helper()
+	for _, e := range o.described(t) {
 		switch e.Reason {
 		case "InformerStalled":
 			stalls += e.Count
 		case "InformerHealed":
-			heals += e.Count
+			cures += e.Count
 		}
 	}
-	if o.writes() > 10 || len(got) > o.writes() || stalls < 2 || heals < n/2 {
-		t.Errorf("%d writes, %d stalls, %d cures:\n%s", o.writes(), stalls, heals, lines(got))
-	}
-	figures(t, map[string]any{"informers": n, "writes": o.writes(), "stalls": stalls, "cures": heals, "events": lines(got), "in": time.Since(begin)})
+	return stalls, cures
 }
 
 // The API server does not take Events for a while. They are kept, and have the time at

@@ -16,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr/funcr"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -25,7 +24,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/rest"
-	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -75,7 +73,6 @@ type operator struct {
 	guard    *freshwatch.Guard
 	page     http.Handler
 	registry *prometheus.Registry
-	log      lines
 	exited   chan int
 	message  string // the file of the termination message
 	wedge    chan struct{}
@@ -95,13 +92,10 @@ func newOperator(t *testing.T, p *realplane.Plane) *operator {
 		"the token": token, "the token's signature": token[strings.LastIndexByte(token, '.')+1:], "the token's payload": strings.Split(token, ".")[1],
 		"a Secret's value": secretValue, "a selector in a query": selector, "a key in a query": apiKey,
 	}
-	log := funcr.New(o.log.write, funcr.Options{Verbosity: 10, LogTimestamp: true})
-	klog.SetLogger(log.WithName("klog"))
-	t.Cleanup(realplane.Quiet)
 
 	cfg := o.config(t, token)
 	opts := freshwatch.Options{
-		Registerer: o.registry, Logger: log, DebugPath: pagePath,
+		Registerer: o.registry, Logger: logger, DebugPath: pagePath,
 		Transport: transport.Options{ExitOnUnauthorized: &transport.ExitOptions{
 			After: 10 * time.Second, TerminationLog: o.message, Exit: func(code int) { o.exited <- code },
 		}},
@@ -113,7 +107,7 @@ func newOperator(t *testing.T, p *realplane.Plane) *operator {
 		t.Fatal(err)
 	}
 	mo := ctrl.Options{
-		Logger: log.WithName("manager"), Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "127.0.0.1:0",
+		Logger: theirs.WithName("manager"), Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "127.0.0.1:0",
 		Controller: ctrlconfig.Controller{SkipNameValidation: new(true)},
 		Cache: cache.Options{
 			DefaultNamespaces: map[string]cache.Config{o.ns: {}},

@@ -78,7 +78,7 @@ func TestNothingSecretIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, text := range map[string]string{
-		"log": o.log.String(), "page": get(o.page, pagePath, "text/html"), "JSON": get(o.page, pagePath, "application/json"), "metrics": o.metrics(t),
+		"log": logged.String(), "page": get(o.page, pagePath, "text/html"), "JSON": get(o.page, pagePath, "application/json"), "metrics": o.metrics(t),
 		"Events": events(), "termination message": string(message), "flight recorder": recorded.String(), "probe": probe,
 	} {
 		told[what] = text

@@ -14,7 +14,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// Quiet discards what informers and managers log of the faults that tests make.
+// Quiet discards what informers and managers log of the faults that tests make. Like every
+// change of klog's logger it has to come before anybody logs.
 func Quiet() {
 	klog.SetLogger(logr.Discard())
 	ctrl.SetLogger(logr.Discard())
@@ -24,6 +25,11 @@ func Quiet() {
 // together, and looks for goroutines that are left.
 func Main(m *testing.M, stop func() error, opts ...goleak.Option) {
 	Quiet()
+	MainLoud(m, stop, opts...)
+}
+
+// MainLoud is Main for a suite that has set the loggers.
+func MainLoud(m *testing.M, stop func() error, opts ...goleak.Option) {
 	goleak.VerifyTestMain(suite{m, stop}, opts...)
 }
 
