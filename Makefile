@@ -25,7 +25,8 @@ PROMTOOL := $(PROMETHEUS_DIR)/promtool
 
 # Tests talk to real servers and processes, so a cached result proves nothing.
 RACE ?= -race
-TESTFLAGS ?= -count=1 -timeout=20m
+# They wait more than they work, hence more packages at a time than there are processors.
+TESTFLAGS ?= -count=1 -timeout=20m -p=3
 OUT := out
 
 ##@ Every day
@@ -37,11 +38,13 @@ help: ## Print this list
 	  /^[a-z][a-z-]*:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: test
-test: controlplane alerts prometheus ## Run every test of every module, those on the real control plane included
-	@status=0; for dir in $(MODULES_WITH_CODE); do \
-	  echo "==> test $$dir"; \
-	  (cd $$dir && go test $(RACE) $(TESTFLAGS) ./...) || status=1; \
-	done; exit $$status
+test: controlplane alerts prometheus browser ## Run every test of every module, those on the real control plane included
+	@$(MAKE) -s --keep-going --jobs=2 --output-sync=target $(addprefix test-in/,$(MODULES_WITH_CODE))
+
+.PHONY: test-in/%
+test-in/%:
+	@echo "==> test $*"
+	@cd $* && go test $(RACE) $(TESTFLAGS) ./...
 
 .PHONY: test-short
 test-short: ## Run the tests that need no control plane and take seconds

@@ -46,7 +46,7 @@ func TestFileIsWhatIsMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want.String(), string(got)); diff != "" {
-		t.Errorf("%s is not what is made (-made +file), run: go test ./dashboards -update\n%s", file, diff)
+		t.Errorf("%s is not what is made (-made +file), run go test . -update in dashboards\n%s", file, diff)
 	}
 }
 

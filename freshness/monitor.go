@@ -268,6 +268,7 @@ func (m *Monitor) conclude(t *tracked, now time.Time) {
 			t.tellHow(&e)
 		case CureProven, CureFailed:
 			e.Verdict = t.verdict
+		default: // the others are complete
 		}
 		m.events = append(m.events, e)
 	}

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -80,14 +81,32 @@ func TestDeafConnectionIsGivenUp(t *testing.T) {
 				_ = resp.Body.Close()
 				return err
 			}
+			watched := make(chan struct{})
+			var lists sync.WaitGroup
+			if tt.lists {
+				if err := get(""); err != nil { // over the one connection that all share
+					t.Fatal(err)
+				}
+				lists.Go(func() {
+					ticker := time.NewTicker(100 * time.Millisecond)
+					defer ticker.Stop()
+					for {
+						if err := get(""); err != nil {
+							t.Error(err)
+						}
+						select {
+						case <-ticker.C:
+						case <-watched:
+							return
+						}
+					}
+				})
+			}
 			for range 4 {
 				err = get("?watch=1")
-				if tt.lists {
-					if err := get(""); err != nil {
-						t.Error(err)
-					}
-				}
 			}
+			close(watched)
+			lists.Wait()
 			if answered := tt.want > 1; answered != (err == nil) {
 				t.Errorf("the last watch: %v", err)
 			}

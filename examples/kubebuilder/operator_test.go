@@ -5,7 +5,6 @@ package kubebuilder
 
 import (
 	"crypto/tls"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -168,7 +167,7 @@ func waitFor(t *testing.T, limit time.Duration, what string, cond func() bool) (
 		select {
 		case <-ticker.C:
 		case <-timeout.C:
-			t.Fatal(fmt.Sprintf("not within %v: %s", limit, what))
+			t.Fatalf("not within %v: %s", limit, what)
 		}
 	}
 	return time.Since(begin)

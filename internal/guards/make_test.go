@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	phony     = regexp.MustCompile(`(?m)^\.PHONY: (\S+)$`)
+	phony     = regexp.MustCompile(`(?m)^\.PHONY: ([a-z-]+)$`)
 	mentioned = regexp.MustCompile(`\bmake ([a-z][a-z-]*)\b`)
 	// Code in a Markdown file: a span or a fenced block. Prose may say "make sure".
 	markdownCode = regexp.MustCompile("(?ms)^```.*?^```$|`[^`\n]+`")
@@ -62,7 +62,8 @@ func TestMakeRename(t *testing.T) {
 	if got := strings.TrimSpace(run(t, dir, nil, "go", "list", "-m")); got != renamed {
 		t.Errorf("after make rename the module is %s, want %s", got, renamed)
 	}
-	run(t, dir, nil, "go", "build", "./...")
+	libraries := run(t, dir, nil, "go", "list", "-f", `{{if ne .Name "main"}}{{.ImportPath}}{{end}}`, "./...")
+	run(t, dir, nil, "go", append([]string{"build"}, strings.Fields(libraries)...)...)
 	run(t, dir, nil, "go", "list", "-test", "./...") // fails on an import that leads nowhere
 	if got := run(t, dir, nil, "gofmt", "-l", "."); got != "" {
 		t.Errorf("make rename left files that gofmt would change:\n%s", got)

@@ -99,12 +99,22 @@ func newOperator(t *testing.T, p *realplane.Plane, opts options) *operator {
 	o.edit("first")
 	await(t, "all informers are fresh, and nothing is said", func() bool {
 		s := o.recorder.Snapshot()
-		return strings.HasPrefix(s.Diagnosis, "All 3 informers are fresh") && o.has("first")
+		return strings.HasPrefix(s.Diagnosis, "All 3 informers are fresh") && o.has("first") && o.watched()
 	})
 	if got := o.incidents(); len(got) != 0 {
 		t.Fatalf("there were incidents before the fault: %+v", got)
 	}
 	return o
+}
+
+// watched tells whether all watches have been answered.
+func (o *operator) watched() bool {
+	for _, st := range o.monitor.Status() {
+		if !st.Watch.Open || st.Watch.Answered.IsZero() {
+			return false
+		}
+	}
+	return true
 }
 
 // proxied returns cfg by way of the proxies.

@@ -123,6 +123,8 @@ func (h history) String() string {
 			fmt.Fprintf(&b, " %d objects, lacks %q", e.Objects, e.Diverged)
 		case freshness.AuditFailed, freshness.LevelChanged:
 			fmt.Fprintf(&b, " %s", e.Reason)
+		case freshness.ReadFailed, freshness.ServerAsked, freshness.WatchBegan:
+			fmt.Fprintf(&b, " %s", e.Cause)
 		}
 		b.WriteByte('\n')
 	}

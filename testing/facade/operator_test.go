@@ -223,9 +223,23 @@ func (o *operator) checks(t *testing.T, path string) (names []string) {
 // page is what the page knows.
 type page struct {
 	Healthy   bool
-	Informers []struct{ Name, Verdict string }
+	Informers []struct {
+		Name, Verdict string
+		FreshAsOf     time.Time
+	}
 	Canary    struct{ State string }
 	Log       []struct{ What string }
+}
+
+// proven counts the informers that have been proven fresh, which have all their series.
+func (p page) proven() int {
+	n := 0
+	for _, i := range p.Informers {
+		if !i.FreshAsOf.IsZero() {
+			n++
+		}
+	}
+	return n
 }
 
 func (o *operator) page(t *testing.T) (p page, served bool) {
@@ -258,7 +272,7 @@ func (o *operator) await(t *testing.T, guarded bool) {
 	}
 	if !poll.Until(t.Context(), 2*patience, func() bool {
 		p, _ := o.page(t)
-		return p.Healthy && len(p.Informers) == 2 && p.Canary.State == "Fresh"
+		return p.Healthy && p.proven() == 2 && p.Canary.State == "Fresh"
 	}) {
 		p, _ := o.page(t)
 		t.Fatalf("not all is well: %+v", p)

@@ -5,6 +5,7 @@ package secrets
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"strings"
 	"testing"
@@ -77,12 +78,10 @@ func TestNothingSecretIsTold(t *testing.T) {
 	if _, err := o.guard.Recorder().WriteTo(&recorded); err != nil {
 		t.Fatal(err)
 	}
-	for what, text := range map[string]string{
+	maps.Copy(told, map[string]string{
 		"log": logged.String(), "page": get(o.page, pagePath, "text/html"), "JSON": get(o.page, pagePath, "application/json"), "metrics": o.metrics(t),
 		"Events": events(), "termination message": string(message), "flight recorder": recorded.String(), "probe": probe,
-	} {
-		told[what] = text
-	}
+	})
 	// What has to be there, or there was nothing to be searched.
 	for what, has := range map[string]string{
 		"log": "Exiting, because of a dead credential", "page": "secrets/v1", "JSON": `"diagnosis"`, "metrics": "freshwatch_informer_verdict",
@@ -100,7 +99,7 @@ func TestNothingSecretIsTold(t *testing.T) {
 	}
 	for what, text := range told {
 		t.Logf("%s: %d bytes", what, len(text))
-		for _, line := range strings.Split(text, "\n") {
+		for _, line := range strings.SplitSeq(text, "\n") {
 			if found := o.hide.in(line); len(found) > 0 {
 				t.Errorf("%s holds %s: %.600s", what, strings.Join(found, ", "), line)
 			}

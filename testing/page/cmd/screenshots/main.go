@@ -79,16 +79,18 @@ func run(ctx context.Context, module, out string, log io.Writer) (err error) {
 	if err := s.await(ctx, stalled); err != nil {
 		return fmt.Errorf("the stall: %w", err)
 	}
-	if err := s.shoot(browser, out, "stalled", stalled, log); err != nil {
+	slow := s.holdLists() // the cure takes as long as the pictures
+	if err := s.shoot(browser, out, "stalled", stalled, log); err != nil { //nolint:contextcheck // the browser has it
 		return err
 	}
 
 	fmt.Fprintln(log, "lifting the fault")
+	slow.Lift()
 	fault.Lift()
 	if err := s.await(ctx, cured); err != nil {
 		return fmt.Errorf("the cure: %w", err)
 	}
-	return s.shoot(browser, out, "cured", cured, log)
+	return s.shoot(browser, out, "cured", cured, log) //nolint:contextcheck // the browser has it
 }
 
 // proven tells whether every informer has been proven fresh.
@@ -101,11 +103,10 @@ func proven(s flightrecorder.Snapshot) bool {
 	return len(s.Informers) >= 5
 }
 
-// stalled tells whether the stall is known, and one cure has not helped: the picture is of
-// that.
+// stalled tells whether the stall is known: the picture is of that.
 func stalled(s flightrecorder.Snapshot) bool {
 	for _, i := range s.Incidents {
-		if i.Open() && i.Verdict == freshness.Stalled && len(i.Evidence.Cures) > 0 && i.Evidence.Cures[0].Failed {
+		if i.Open() && i.Verdict == freshness.Stalled {
 			for _, in := range s.Informers {
 				if in.Name == i.Informer.String() && in.Verdict == freshness.Stalled {
 					return true

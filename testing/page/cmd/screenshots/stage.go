@@ -102,6 +102,11 @@ func (s *stage) silence() *faultproxy.Injection {
 	return s.api.Inject(faultproxy.Match{Verb: "watch", Resource: "configmaps"}, faultproxy.Silence{})
 }
 
+// holdLists holds their responses back.
+func (s *stage) holdLists() *faultproxy.Injection {
+	return s.api.Inject(faultproxy.Match{Verb: "list", Resource: "configmaps"}, faultproxy.HoldHeaders{})
+}
+
 // await waits until the flight recorder shows something.
 func (s *stage) await(ctx context.Context, shows func(flightrecorder.Snapshot) bool) error {
 	ticker := time.NewTicker(100 * time.Millisecond)
