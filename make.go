@@ -90,6 +90,9 @@ func (g *Guard) makeEvents(mgr ctrl.Manager, o freshevents.Options) error {
 	if o.Reconciles == nil {
 		o.Reconciles = Reconciles(g.deadlines)
 	}
+	if o.SpentBudgets == nil && g.deadlines != nil {
+		o.SpentBudgets = g.deadlines.SpentBudgets
+	}
 	e, err := freshevents.New(mgr, o)
 	if err != nil {
 		return err

@@ -50,8 +50,8 @@ type Options struct {
 
 	// SpentBudgets, if set, returns budgets of restarts, other than the canary's, that
 	// somebody wants a restart of and that allow none any more, each in a few words, which
-	// stay the same for as long as it is spent: a reconcile.RestartBudget's String. As
-	// Canary.
+	// stay the same for as long as it is spent, as a reconcile.Deadlines' SpentBudgets does.
+	// As Canary.
 	SpentBudgets func() []string
 
 	// Logger gets a line when Events cannot be written, and when they can again.

@@ -191,8 +191,14 @@ func TestDeadlineMetricsGolden(t *testing.T) {
 		<-time.After(2 * time.Second)
 		synctest.Wait()
 		exposition.Golden(t, "deadline.golden", alone, all)
+		if diff := cmp.Diff([]string{"that of all controllers"}, all.SpentBudgets()); diff != "" {
+			t.Errorf("spent budgets (-want +got):\n%s", diff)
+		}
 		close(free)
 		wg.Wait()
+		if got := all.SpentBudgets(); got != nil {
+			t.Errorf("spent budgets %q, though nothing is wedged", got)
+		}
 	})
 }
 
@@ -220,4 +226,20 @@ func TestDeadlinesSayWhoHasNone(t *testing.T) {
 	j.wantLines(t, `"controllers"=["gadgets"]`)
 	d.sayWhoHasNone(registry)
 	j.wantLines(t)
+}
+
+// The budget is told in its own words.
+func TestSpentBudgetsSayWhich(t *testing.T) {
+	d, err := NewDeadlines(&fakeManager{}, DeadlinesOptions{Restarts: RestartBudgetOptions{Namespace: "operators"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := d.SpentBudgets(); got != nil {
+		t.Errorf("spent budgets %q, though none was asked", got)
+	}
+	d.asker.exhausted = true
+	want := []string{"3 restarts in 24h0m0s, as annotation freshwatch.github.io/wedge-restarts of lease operators/freshwatch-canary has them"}
+	if diff := cmp.Diff(want, d.SpentBudgets()); diff != "" {
+		t.Errorf("spent budgets (-want +got):\n%s", diff)
+	}
 }

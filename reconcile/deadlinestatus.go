@@ -29,6 +29,18 @@ func (d *Deadline[request]) InFlight() []InFlight {
 	return out
 }
 
+// SpentBudgets returns, in words, the budget of restarts while a restart is wanted and it
+// grants none any more; nothing otherwise. It is what package freshevents asks for.
+func (d *Deadlines) SpentBudgets() []string {
+	if _, exhausted := d.asker.state(); !exhausted {
+		return nil
+	}
+	if words, ok := d.asker.budget.(fmt.Stringer); ok {
+		return []string{words.String()}
+	}
+	return []string{"that of all controllers"}
+}
+
 func oldestFirst(a, b InFlight) int {
 	return cmp.Or(-cmp.Compare(a.Age, b.Age), cmp.Compare(a.Controller, b.Controller), cmp.Compare(a.Request, b.Request))
 }

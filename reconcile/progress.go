@@ -3,7 +3,10 @@
 
 package reconcile
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Stage is how far a reconcile that runs has come in not returning.
 type Stage int
@@ -23,7 +26,11 @@ const (
 )
 
 func (s Stage) String() string {
-	return [...]string{Running: "Running", Overrun: "Overrun", Wedged: "Wedged", Failing: "Failing"}[s]
+	names := [...]string{Running: "Running", Overrun: "Overrun", Wedged: "Wedged", Failing: "Failing"}
+	if s < 0 || int(s) >= len(names) {
+		return fmt.Sprintf("Stage(%d)", int(s))
+	}
+	return names[s]
 }
 
 // progress is a stage, and when it is over.

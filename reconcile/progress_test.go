@@ -61,3 +61,11 @@ func TestProgressNext(t *testing.T) {
 		}
 	}
 }
+
+func TestStageHasAName(t *testing.T) {
+	for s, want := range map[Stage]string{Running: "Running", Overrun: "Overrun", Wedged: "Wedged", Failing: "Failing", -1: "Stage(-1)", 4: "Stage(4)"} {
+		if got := s.String(); got != want {
+			t.Errorf("%d is called %q, want %q", int(s), got, want)
+		}
+	}
+}

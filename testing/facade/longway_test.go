@@ -59,7 +59,7 @@ func theLongWay(cfg *rest.Config, opts ctrl.Options, series prometheus.Registere
 		return nil, nil, err
 	}
 	told, err := freshevents.New(mgr, freshevents.Options{
-		Lease: lease, Namespace: namespace, Canary: canary.Status, Reconciles: freshwatch.Reconciles(deadlines),
+		Lease: lease, Namespace: namespace, Canary: canary.Status, Reconciles: freshwatch.Reconciles(deadlines), SpentBudgets: deadlines.SpentBudgets,
 	})
 	if err != nil {
 		return nil, nil, err
