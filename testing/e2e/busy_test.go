@@ -19,13 +19,13 @@ import (
 	"github.com/freshwatch/freshwatch/testing/internal/poll"
 )
 
-// TestBusyInformerCostsProofsOnly writes to a kind 100 times a second. The guard
+// TestBusyInformerCostsProofsOnly writes to a kind 40 times a second. The guard
 // then asks for nothing that the stock informer does not ask for, but one proof a
 // minute.
 func TestBusyInformerCostsProofsOnly(t *testing.T) {
 	realServerTest(t)
 	const (
-		rate     = 100 // writes per second
+		rate     = 40 // writes per second
 		atLeast  = 150 * time.Second
 		atMost   = 200 * time.Second // for a machine that falls behind
 		writes   = int64(rate * atLeast / time.Second)

@@ -227,8 +227,8 @@ type page struct {
 		Name, Verdict string
 		FreshAsOf     time.Time
 	}
-	Canary    struct{ State string }
-	Log       []struct{ What string }
+	Canary struct{ State string }
+	Log    []struct{ What string }
 }
 
 // proven counts the informers that have been proven fresh, which have all their series.

@@ -99,7 +99,7 @@ func TestNothingSecretIsTold(t *testing.T) {
 	}
 	for what, text := range told {
 		t.Logf("%s: %d bytes", what, len(text))
-		for _, line := range strings.SplitSeq(text, "\n") {
+		for line := range strings.SplitSeq(text, "\n") {
 			if found := o.hide.in(line); len(found) > 0 {
 				t.Errorf("%s holds %s: %.600s", what, strings.Join(found, ", "), line)
 			}

@@ -79,7 +79,7 @@ func run(ctx context.Context, module, out string, log io.Writer) (err error) {
 	if err := s.await(ctx, stalled); err != nil {
 		return fmt.Errorf("the stall: %w", err)
 	}
-	slow := s.holdLists() // the cure takes as long as the pictures
+	slow := s.holdLists()                                                  // the cure takes as long as the pictures
 	if err := s.shoot(browser, out, "stalled", stalled, log); err != nil { //nolint:contextcheck // the browser has it
 		return err
 	}
