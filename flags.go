@@ -49,7 +49,7 @@ func (o *Options) BindFlags(fs *flag.FlagSet) {
 		"`namespace` of the canary's Lease, on which restarts are noted, too (default that of leader election, or the pod's)")
 	fs.StringVar(&o.Canary.Name, "watch-canary-name", o.Canary.Name,
 		"`name` of that Lease (default the ID of leader election and -canary, or "+watchcanary.DefaultName+")")
-	fs.BoolVar(&o.ExitOnUnauthorized, "exit-on-unauthorized", o.ExitOnUnauthorized,
+	fs.Var(exitValue(o), "exit-on-unauthorized",
 		"exit when the API server has refused the credential for 90s, with a diagnosis")
 	for _, f := range []struct {
 		name  string
@@ -64,6 +64,6 @@ func (o *Options) BindFlags(fs *flag.FlagSet) {
 		{"freshness-page", &o.Disable.DebugPage, "serve a page of that beside the metrics"},
 		{"freshness-events", &o.Disable.Events, "write Kubernetes Events about it"},
 	} {
-		fs.Var(&boolValue{f.off}, f.name, f.usage)
+		fs.Var(partValue(f.off), f.name, f.usage)
 	}
 }

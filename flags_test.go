@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/freshwatch/freshwatch/transport"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -127,5 +129,21 @@ func TestFlagsRefuse(t *testing.T) {
 		if err := fs.Parse([]string{arg}); err == nil || o.Reconcile.Default.Timeout != 0 || o.Disable.Canary {
 			t.Errorf("%s: %v, and %v", arg, err, o.Reconcile.Default.Timeout)
 		}
+	}
+}
+
+// False turns off what a program has set up, not only its own field.
+func TestExitFlagTurnsOff(t *testing.T) {
+	opts := Options{Transport: transport.Options{ExitOnUnauthorized: &transport.ExitOptions{After: time.Minute}}}
+	fs := flag.NewFlagSet("operator", flag.ContinueOnError)
+	opts.BindFlags(fs)
+	if got := fs.Lookup("exit-on-unauthorized").DefValue; got != "true" {
+		t.Errorf("it is on, and the flag says %s", got)
+	}
+	if err := fs.Parse([]string{"--exit-on-unauthorized=false"}); err != nil {
+		t.Fatal(err)
+	}
+	if opts.ExitOnUnauthorized || opts.Transport.ExitOnUnauthorized != nil {
+		t.Errorf("it is still on: %v, %+v", opts.ExitOnUnauthorized, opts.Transport.ExitOnUnauthorized)
 	}
 }

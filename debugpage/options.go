@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -61,7 +62,7 @@ type Link struct {
 // withDefaults returns o completed and checked.
 func (o Options) withDefaults() (Options, error) {
 	var errs []error
-	if o.Recorder == nil {
+	if r := reflect.ValueOf(o.Recorder); o.Recorder == nil || r.Kind() == reflect.Pointer && r.IsNil() {
 		errs = append(errs, errors.New("debugpage: Options.Recorder is nil, but must be set: it is what is shown"))
 	}
 	if o.Title == "" {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/freshwatch/freshwatch/flightrecorder"
 	"github.com/freshwatch/freshwatch/internal/snapshots"
 )
 
@@ -21,6 +22,7 @@ func TestOptions(t *testing.T) {
 		{"least", Options{Recorder: recorder}, ""},
 		{"all", Options{Recorder: recorder, Title: "x", Refresh: time.Second, Links: []Link{{"a", "https://example.com"}, {"b", "../metrics"}, {"c", "/x?y=z#w"}}}, ""},
 		{"longest", Options{Recorder: recorder, Title: strings.Repeat("ü", 80), Refresh: time.Hour}, ""},
+		{"no recorder, typed", Options{Recorder: (*flightrecorder.Recorder)(nil)}, "debugpage: Options.Recorder is nil, but must be set: it is what is shown"},
 		{"no recorder", Options{}, "debugpage: Options.Recorder is nil, but must be set: it is what is shown"},
 		{"title", Options{Recorder: recorder, Title: strings.Repeat("x", 81)}, "debugpage: Options.Title has 81 characters, but must have at most 80 (it has to fit a tab and a phone)"},
 		{"refresh too often", Options{Recorder: recorder, Refresh: time.Second - 1}, "debugpage: Options.Refresh is 999.999999ms, but must be at least 1s and at most 1h0m0s"},

@@ -49,6 +49,9 @@ func (r *Recorder) streamEnded(e transport.Event) {
 	if e.Stream.GVR.Resource == "" || e.Verb == "list" && (e.Reason == transport.EndedServer || e.Reason == transport.EndedClient) {
 		return
 	}
+	if r.informers[of(e.Stream)] == nil && e.Verb == "list" {
+		return // a client's, as far as anybody knows
+	}
 	rec := r.of(of(e.Stream), e.Time)
 	w := watchOn(e.Stream)
 	w.Open, w.Ended, w.EndedBy = false, e.Time, e.Reason.String()

@@ -43,7 +43,7 @@ func fault(i Incident) (Layer, string) {
 			who, standing(ev.Server.ResourceVersion), behind(ev.Read))
 	case i.Verdict == freshness.Diverged:
 		return LayerContents, fmt.Sprintf("The watch of %s moves on, but %s differ from the API server's: events were lost on the way", who, objects(ev.Objects))
-	case ev.Cause == "unauthorized" || i.Verdict == freshness.Unreachable && ev.Refused > 0:
+	case ev.Cause == "unauthorized" || i.Verdict == freshness.Unreachable && ev.Cause == "" && ev.Refused > 0:
 		return LayerCredential, fmt.Sprintf("The API server does not accept this process's credential any more (%s of 401), so that %s cannot be watched", count(ev.Refused, "answer"), who)
 	case i.Verdict == freshness.Unreachable:
 		return faultOfPath(ev, who)
@@ -69,10 +69,10 @@ func faultOfConnection(ev Evidence) (Layer, string) {
 func faultOfPath(ev Evidence, who string) (Layer, string) {
 	w := ev.Watch
 	switch {
-	case ev.DialsFailed > 0:
-		return LayerPath, fmt.Sprintf("No connection to the API server%s can be opened (%s): it is down, or the network does not let this process through; this says nothing about the cache of %s but that it gets no older than that", to(w.Remote), count(ev.DialsFailed, "attempt"), who)
 	case ev.Cause == "busy" || ev.Cause == "late" || ev.Cause == "broken":
 		return LayerServer, fmt.Sprintf("The API server answers, but cannot serve %s: %s", who, ev.Reason)
+	case ev.DialsFailed > 0:
+		return LayerPath, fmt.Sprintf("No connection to the API server%s can be opened (%s): it is down, or the network does not let this process through; this says nothing about the cache of %s but that it gets no older than that", to(w.Remote), count(ev.DialsFailed, "attempt"), who)
 	case ev.PingLost:
 		return LayerPath, fmt.Sprintf("The connection %s did not answer a PING, and nothing has answered for %s since%s: the API server stands still, or the network drops what is sent to it", ends(w.Local, w.Remote), who, when(w.silentSince()))
 	case ev.Deaf, w.Open && w.Protocol == "HTTP/2.0" && ev.SameConnection.Alive == 0:

@@ -20,6 +20,8 @@ const (
 	// dumpInformers is how many informers are written with their logs.
 	dumpInformers = 6
 	dumpIncidents = 8
+	// dumpMost bounds connections, and reconciles that are wedged.
+	dumpMost = 20
 )
 
 // WriteTo writes what is known, for a log: what happened to connections, incidents, the
@@ -71,24 +73,35 @@ func (s Snapshot) text() string {
 		}
 		fmt.Fprintf(&tail, "incident %d %s %s layer=%v: %s\n", i.ID, i.Began.UTC().Format(time.RFC3339), state(i), i.Layer, i.Diagnosis)
 	}
-	for _, c := range s.Connections {
+	for k, c := range s.Connections {
+		if k == dumpMost {
+			fmt.Fprintf(&tail, "and %s\n", count(len(s.Connections)-k, "more open connection"))
+			break
+		}
 		fmt.Fprintf(&tail, "open: %s, %s, since %s, %s, %d requests, last byte %s\n", ends(c.Local, c.Remote), c.Protocol, clockTime(c.Opened), count(c.Watches, "watch"), c.Requests, ago(s.Time, c.LastByte))
 	}
 	if c := s.Canary; c != nil {
 		fmt.Fprintf(&tail, "canary: %s since %s: %s\n", c.State, clockTime(c.Since), c.Reason)
 	}
+	wedged := 0
 	for _, rec := range s.Reconciles {
-		if rec.Wedged() {
+		if !rec.Wedged() {
+			continue
+		}
+		if wedged++; wedged <= dumpMost {
 			fmt.Fprintf(&tail, "reconcile: %s %s, %.0fs, %s\n", rec.Controller, rec.Request, rec.Age, rec.Stage)
 		}
 	}
+	if more := wedged - dumpMost; more > 0 {
+		fmt.Fprintf(&tail, "and %s\n", count(more, "more wedged reconcile"))
+	}
 	fmt.Fprintf(&tail, "diagnosis: %s", s.Diagnosis)
-	text := head.String()
-	if n := len(text) + tail.Len() - dumpLimit; n > 0 {
-		text = text[n:]
+	text := head.String() + tail.String()
+	if n := len(text) - dumpLimit; n > 0 {
+		text = text[n:] // what matters most is at the end
 		text = "...\n" + text[strings.IndexByte(text, '\n')+1:]
 	}
-	return text + tail.String()
+	return text
 }
 
 // sorted returns the worst informers, the worst last, where a reader looks first.

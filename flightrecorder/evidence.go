@@ -4,6 +4,7 @@
 package flightrecorder
 
 import (
+	"slices"
 	"time"
 
 	"github.com/freshwatch/freshwatch/freshness"
@@ -55,8 +56,22 @@ type Evidence struct {
 	// Objects are those that an audit found to differ, of how many. Their names are not
 	// kept.
 	Objects Share `json:"objects"`
-	// Cures are what was tried, in this order.
-	Cures []Cure `json:"cures,omitempty"`
+	// Cures are what was tried, in this order: the first 16 and the last 16, between which
+	// CuresLeftOut are not kept.
+	Cures        []Cure `json:"cures,omitempty"`
+	CuresLeftOut int    `json:"curesLeftOut,omitempty"`
+}
+
+// curesKept bounds what an incident without end remembers.
+const curesKept = 32
+
+// try adds a cure that is tried.
+func (ev *Evidence) try(c Cure) {
+	if len(ev.Cures) == curesKept {
+		ev.Cures = slices.Delete(ev.Cures, curesKept/2, curesKept/2+1)
+		ev.CuresLeftOut++
+	}
+	ev.Cures = append(ev.Cures, c)
 }
 
 // Watch is what is known of a watch.

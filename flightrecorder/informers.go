@@ -72,7 +72,7 @@ func (r *Recorder) ObserveInformers(e freshness.Event) {
 		rec.log.add(e.Time, fmt.Sprintf("curing by %v", e.Cure))
 		r.begin(rec, e, seen)
 		rec.incident.worth = true
-		rec.blame(func(ev *Evidence) { ev.Cures = append(ev.Cures, Cure{Cure: e.Cure, At: e.Time}) })
+		rec.blame(func(ev *Evidence) { ev.try(Cure{Cure: e.Cure, At: e.Time}) })
 	case freshness.CureProven, freshness.CureFailed:
 		r.cured(rec, e)
 	case freshness.Audited, freshness.AuditFailed:

@@ -106,19 +106,27 @@ func (r *Recorder) of(name freshness.Informer, now time.Time) *record {
 }
 
 // forget makes room for one more informer: the one of which nothing was heard for the
-// longest time goes.
+// longest time goes, and one that something is wrong with only where that is so of all.
 func (r *Recorder) forget() {
 	if len(r.informers) < r.opts.Informers {
 		return
 	}
 	var oldest *record
 	for _, rec := range r.informers {
-		if oldest == nil || rec.heard.Before(oldest.heard) {
+		if oldest == nil || rec.forgotten(oldest) {
 			oldest = rec
 		}
 	}
 	r.failing.Some -= bad(oldest.verdict)
 	delete(r.informers, oldest.name)
+}
+
+// forgotten tells whether a record is forgotten before another one.
+func (rec *record) forgotten(other *record) bool {
+	if open := rec.incident != nil; open != (other.incident != nil) {
+		return !open
+	}
+	return rec.heard.Before(other.heard)
 }
 
 // end closes an informer's incident. Watches that were taken for alive, and turned out to

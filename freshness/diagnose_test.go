@@ -92,3 +92,16 @@ func TestCommittedOf(t *testing.T) {
 		}
 	}
 }
+
+// Errors of decoding and conversion quote what they could not read, which may be anything.
+func TestOneLineHoldsNoContents(t *testing.T) {
+	_, clock := time.Parse(time.RFC3339, "hunter2")
+	for _, err := range []error{clock, fmt.Errorf("unable to decode: %w", clock), apierrors.NewInternalError(fmt.Errorf("conversion webhook for example.com/v1, Kind=Widget failed: %w", clock))} {
+		if got := oneLine(err); strings.Contains(got, "hunter2") || !strings.Contains(got, "(a value)") {
+			t.Errorf("%q of %v", got, err)
+		}
+	}
+	if got := oneLine(errors.New(`Get "https://10.0.0.1/api/v1/pods": EOF`)); !strings.Contains(got, "10.0.0.1") {
+		t.Errorf("%q: where the server is is no content", got)
+	}
+}

@@ -269,9 +269,13 @@ func (t *tracked) suspectReason() string {
 	}
 }
 
-// oneLine shortens an error to what fits a log line or a probe's answer.
+// oneLine shortens an error to what fits a log line or a probe's answer, and holds nothing
+// of an object: errors of decoding and conversion quote what they could not read.
 func oneLine(err error) string {
 	s := errtext.OneLine(err)
+	if c := diagnose(err); c == causeUndecodable || c == causeConversion {
+		s = errtext.WithoutValues(s)
+	}
 	const head, tail = 60, 140 // the cause stands at the end
 	if len(s) > head+tail {
 		s = s[:head] + " ... " + s[len(s)-tail:]

@@ -13,6 +13,13 @@ import (
 // tokens, which hold names of objects.
 var query = regexp.MustCompile(`\?[^\s"']*=[^\s"']*`)
 
+// value is what an error of decoding quotes, from its first quote to the last, since what is
+// quoted may hold quotes; and a number.
+var value = regexp.MustCompile(`".*"|\bnumber \S+`)
+
+// WithoutValues returns a text on one line without what it may quote of an object.
+func WithoutValues(text string) string { return value.ReplaceAllString(text, "(a value)") }
+
 // OneLine returns the error's text on one line, with the queries of URLs left out.
 func OneLine(err error) string {
 	if err == nil {

@@ -24,3 +24,17 @@ func TestOneLine(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+func TestWithoutValues(t *testing.T) {
+	for in, want := range map[string]string{
+		`parsing time "hunter2" as "2006-01-02": cannot parse "hunter2" as "2006"`: `parsing time (a value)`,
+		`parsing "a \"hunter2\" b": invalid syntax`:                                `parsing (a value): invalid syntax`,
+		`parsing time \"hunter2\" as \"2006\": bad`:                                `parsing time \(a value): bad`,
+		`json: cannot unmarshal number 4711 into Go struct field .replicas`:        `json: cannot unmarshal (a value) into Go struct field .replicas`,
+		`illegal base64 data at input byte 4`:                                      `illegal base64 data at input byte 4`,
+	} {
+		if got := WithoutValues(in); got != want {
+			t.Errorf("WithoutValues(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
