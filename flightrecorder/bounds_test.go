@@ -81,3 +81,61 @@ func TestOldFailuresAreNotTheCause(t *testing.T) {
 		}
 	}
 }
+
+// An incident says what is wrong now, not what was wrong before that.
+func TestVerdictsFollowEachOther(t *testing.T) {
+	const down, forbidden, frozen, dead = freshness.Unreachable, freshness.Blind, freshness.ControlPlaneStalled, freshness.Stalled
+	for name, tt := range map[string]struct {
+		verdicts []freshness.Verdict
+		want     freshness.Verdict
+		told     int
+	}{
+		"away, and then forbidden":            {[]freshness.Verdict{down, forbidden}, forbidden, 2},
+		"forbidden, and then away":            {[]freshness.Verdict{forbidden, down}, down, 2},
+		"frozen, and then its stream is dead": {[]freshness.Verdict{frozen, dead}, dead, 2},
+		"stalled, and then away":              {[]freshness.Verdict{dead, down}, dead, 1},
+		"stalled, and suspected again":        {[]freshness.Verdict{dead, freshness.Suspect}, dead, 1},
+		"away, and suspected afterwards":      {[]freshness.Verdict{down, freshness.Suspect}, down, 1},
+	} {
+		told := 0
+		r := newRecorder(t, Options{OnIncident: func(Incident) { told++ }})
+		before := freshness.Suspect
+		for i, v := range append([]freshness.Verdict{freshness.Suspect}, tt.verdicts...) {
+			r.ObserveInformers(freshness.Event{Time: at(i), Informer: configMaps, Type: freshness.VerdictChanged, Verdict: v, Previous: before})
+			before = v
+		}
+		if s := r.Snapshot(); len(s.Incidents) != 1 || s.Incidents[0].Verdict != tt.want || told != tt.told {
+			t.Errorf("%s: told %d times, want %d: %+v", name, told, tt.told, s.Incidents)
+		}
+	}
+}
+
+// Why the API server cannot be read may change, and what was counted stays.
+func TestCauseChanges(t *testing.T) {
+	r := newRecorder(t, Options{})
+	tell := func(seconds int, e freshness.Event) {
+		e.Time, e.Informer = at(seconds), configMaps
+		r.ObserveInformers(e)
+	}
+	dial := transport.Event{Type: transport.DialFailed, Connection: transport.Connection{Remote: "b:443"}}
+	tell(1, freshness.Event{Type: freshness.ReadFailed, Cause: "busy", Reason: "429"})
+	tell(2, freshness.Event{Type: freshness.VerdictChanged, Verdict: freshness.Unreachable, Previous: freshness.Fresh, Cause: "busy", Reason: "429"})
+	if got := r.Snapshot().Incidents[0]; got.Layer != LayerServer {
+		t.Errorf("busy: %v: %s", got.Layer, got.Diagnosis)
+	}
+	for i := range 3 {
+		dial.Time = at(3 + i)
+		r.ObserveTransport(dial)
+	}
+	tell(6, freshness.Event{Type: freshness.ReadFailed, Cause: "unreachable", Reason: "refused"})
+	if got := r.Snapshot().Incidents[0]; got.Layer != LayerPath || !strings.Contains(got.Diagnosis, "(3 attempts)") || got.Evidence.Reason != "refused" {
+		t.Errorf("unreachable: %v: %s", got.Layer, got.Diagnosis)
+	}
+	tell(9, freshness.Event{Type: freshness.Read, ResourceVersion: "7"})
+	tell(10, freshness.Event{Type: freshness.VerdictChanged, Verdict: freshness.Suspect, Previous: freshness.Unreachable})
+	tell(11, freshness.Event{Type: freshness.VerdictChanged, Verdict: freshness.Fresh, Previous: freshness.Suspect})
+	got := r.Incidents()[0]
+	if got.Evidence.DialsFailed != 3 || got.Evidence.ReadsFailed != 2 || got.Evidence.Cause != "unreachable" || !strings.Contains(got.Diagnosis, "(3 attempts)") {
+		t.Errorf("kept is %+v", got)
+	}
+}

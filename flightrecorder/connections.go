@@ -106,7 +106,7 @@ func (r *Recorder) connect(rec *record) {
 			ev.Deaf = ev.Deaf || l.by == transport.EndedHeaders
 		}
 	}
-	ev.DialsFailed, ev.Refused = r.dials-rec.dials, r.refused-rec.calls
+	ev.DialsFailed, ev.Refused = max(ev.DialsFailed, r.dials-rec.dials), max(ev.Refused, r.refused-rec.calls)
 }
 
 func ends(local, remote string) string {

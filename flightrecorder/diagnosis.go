@@ -164,6 +164,7 @@ func outcome(i Incident) string {
 }
 
 func took(d time.Duration) string {
+	d = max(d, 0) // a clock may be set back
 	if d < 10*time.Second {
 		return d.Round(100 * time.Millisecond).String()
 	}

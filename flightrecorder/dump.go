@@ -50,7 +50,7 @@ func (r *Recorder) DumpWhenFailing(check func(*http.Request) error) func(*http.R
 // check.
 func (r *Recorder) dumpOnce(why error) {
 	now, last := r.opts.Clock.Now().UnixNano(), r.dumped.Load()
-	if last != 0 && now-last < int64(dumpAgain) || !r.dumped.CompareAndSwap(last, now) {
+	if last != 0 && now >= last && now-last < int64(dumpAgain) || !r.dumped.CompareAndSwap(last, now) {
 		return
 	}
 	s := r.Snapshot()

@@ -18,7 +18,8 @@ type Incident struct {
 	Began    time.Time          `json:"began"`
 	// Ended is zero while it goes on.
 	Ended time.Time `json:"ended,omitzero"`
-	// Verdict is the worst that the informer had.
+	// Verdict is the last that said what is wrong: one that says less, a suspicion or that
+	// the API server cannot be reached either, does not replace it.
 	Verdict freshness.Verdict `json:"verdict"`
 	// Layer is where the fault lay, and Diagnosis what it was, in one sentence.
 	Layer     Layer    `json:"layer"`

@@ -52,7 +52,7 @@ func (r *Recorder) ObserveInformers(e freshness.Event) {
 	case freshness.ReadFailed:
 		rec.failed++
 		rec.log.add(e.Time, "the API server cannot be read: "+e.Reason)
-		rec.blame(func(ev *Evidence) { ev.ReadsFailed, ev.Cause = rec.failed, e.Cause })
+		r.fails(rec, e)
 	case freshness.ServerAsked:
 		rec.server = ServerAnswer{Time: e.Time, State: e.Server, ResourceVersion: e.ResourceVersion, SameConnection: e.SameConnection}
 		rec.log.add(e.Time, serverText(e))
@@ -77,6 +77,21 @@ func (r *Recorder) ObserveInformers(e freshness.Event) {
 		r.cured(rec, e)
 	case freshness.Audited, freshness.AuditFailed:
 		r.audited(rec, e)
+	}
+}
+
+// fails takes a read that has failed. Why the API server cannot be read may change.
+func (r *Recorder) fails(rec *record, e freshness.Event) {
+	i := rec.incident
+	if i == nil {
+		return
+	}
+	other := e.Cause != i.Evidence.Cause
+	i.Evidence.ReadsFailed, i.Evidence.Cause = max(i.Evidence.ReadsFailed, rec.failed), e.Cause
+	if other && i.worth && i.Verdict == freshness.Unreachable {
+		r.connect(rec)
+		i.Evidence.Reason = cut(e.Reason)
+		i.Layer, i.Diagnosis = diagnose(*i)
 	}
 }
 
@@ -112,7 +127,7 @@ func (r *Recorder) judged(rec *record, e freshness.Event, seen *surroundings) {
 	switch {
 	case severity(e.Verdict) > 0:
 		r.begin(rec, e, seen)
-		r.worsen(rec, e)
+		r.concerns(rec, e)
 	case rec.incident != nil && e.Verdict == freshness.Fresh:
 		r.end(rec, e.Time)
 	}
@@ -140,8 +155,8 @@ func (r *Recorder) begin(rec *record, e freshness.Event, seen *surroundings) {
 		seen.beside(rec.incident, rec.name)
 	}
 	ev := &rec.incident.Evidence
-	ev.Read, ev.ReadAt, ev.ReadsFailed = rec.read, rec.readAt, rec.failed
-	if e.Type == freshness.VerdictChanged {
+	ev.Read, ev.ReadAt, ev.ReadsFailed = rec.read, rec.readAt, max(ev.ReadsFailed, rec.failed)
+	if e.Type == freshness.VerdictChanged && e.Cause != "" {
 		ev.Cause = e.Cause
 	}
 	r.connect(rec)
@@ -154,20 +169,32 @@ func (r *Recorder) begin(rec *record, e freshness.Event, seen *surroundings) {
 	}
 }
 
-// worsen takes a verdict into an incident, and tells of one that is news.
-func (r *Recorder) worsen(rec *record, e freshness.Event) {
+// says tells whether a verdict says more, or something newer, of an informer than the one
+// before it. A suspicion does not, nor that the API server cannot be reached where it was
+// known before that the cache is not what it should be.
+func says(now, before freshness.Verdict) bool {
+	switch now {
+	case freshness.Suspect:
+		return before == freshness.Suspect
+	case freshness.Unreachable:
+		return severity(before) <= severity(freshness.Unreachable)
+	}
+	return true
+}
+
+// concerns takes a verdict into an incident, and tells of one that is news.
+func (r *Recorder) concerns(rec *record, e freshness.Event) {
 	i := rec.incident
-	first := !i.worth
-	if severity(e.Verdict) < severity(i.Verdict) {
+	if !says(e.Verdict, i.Verdict) {
 		return
 	}
-	worse := severity(e.Verdict) > severity(i.Verdict)
+	news := !i.worth || e.Verdict != i.Verdict
 	i.Verdict, i.Evidence.Reason = e.Verdict, cut(e.Reason)
 	if e.Verdict == freshness.Suspect {
 		return
 	}
 	i.worth = true
-	if first || worse {
+	if news {
 		i.Layer, i.Diagnosis = diagnose(*i)
 		r.news = append(r.news, i.copied())
 	}

@@ -43,6 +43,7 @@ type Events struct {
 	mu      sync.Mutex
 	running bool
 	pending *pending
+	told    map[int]struct{} // IDs of incidents whose beginning was
 	counts  [len(resultNames)]uint64
 }
 
@@ -65,7 +66,7 @@ func New(from watchcanary.Source, opts Options) (*Events, error) {
 }
 
 func newEvents(client kubernetes.Interface, t target, opts Options) *Events {
-	return &Events{opts: opts, client: client, target: t, pending: newPending(opts.Clock)}
+	return &Events{opts: opts, client: client, target: t, pending: newPending(opts.Clock), told: map[int]struct{}{}}
 }
 
 func isNil(from watchcanary.Source) bool {
@@ -83,13 +84,21 @@ func (e *Events) ObserveIncident(i flightrecorder.Incident) {
 		return
 	}
 	now := e.opts.Clock.Now()
-	n, told := noteOf(i, now)
-	if !told {
-		return
-	}
+	n, tell := noteOf(i, now)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.pending.add(now, n)
+	_, told := e.told[i.ID] // whatever it has become meanwhile, its end is told, too
+	if !i.Open() {
+		delete(e.told, i.ID)
+	} else if tell {
+		e.told[i.ID] = struct{}{}
+	}
+	if told && !i.Open() && !tell {
+		n, tell = overNote(i, now), true
+	}
+	if tell {
+		e.pending.add(now, n)
+	}
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable: each replica tells of its

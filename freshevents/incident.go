@@ -42,6 +42,14 @@ func noteOf(i flightrecorder.Incident, now time.Time) (note, bool) {
 	return n, told
 }
 
+// overNote says that an incident is over which was told as something else than it became,
+// and whose diagnosis quotes the API server.
+func overNote(i flightrecorder.Incident, now time.Time) note {
+	n := newNote(InformerHealed, now, i.Informer.String(), fmt.Sprintf("%s is fresh again, after %s.", i.Informer, duration.HumanDuration(i.Ended.Sub(i.Began))))
+	n.of = i.Evidence.Informers.Of
+	return n
+}
+
 // reasonOf returns the reason for an incident, if its beginning is told.
 func reasonOf(i flightrecorder.Incident, blind bool) (Reason, bool) {
 	switch {
