@@ -139,3 +139,22 @@ func TestCauseChanges(t *testing.T) {
 		t.Errorf("kept is %+v", got)
 	}
 }
+
+// A cure that did not last has not healed it.
+func TestTheLastCureHealed(t *testing.T) {
+	_, got := diagnose(Incident{Informer: configMaps, Began: at(60), Ended: at(134), Verdict: freshness.Stalled, Evidence: Evidence{Cures: []Cure{
+		{Cure: freshness.Resume, At: at(61), Failed: true, Done: at(66)},
+		{Cure: freshness.List, At: at(66), Worked: true, Done: at(70)},
+		{Cure: freshness.Relist, At: at(130), Worked: true, Done: at(134)},
+	}}})
+	if want := "; relist healed it, 74s after its last sign of life."; !strings.HasSuffix(got, want) {
+		t.Errorf("%s\ndoes not end with %s", got, want)
+	}
+}
+
+// Whoever reads the JSON finds lists, not null.
+func TestNoIncidentsAreAList(t *testing.T) {
+	if s := newRecorder(t, Options{}).Snapshot(); s.Incidents == nil || s.Informers == nil || s.Connections == nil || s.Reconciles == nil || s.Log == nil {
+		t.Errorf("null is in %+v", s)
+	}
+}

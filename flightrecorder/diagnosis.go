@@ -5,6 +5,7 @@ package flightrecorder
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -136,7 +137,7 @@ func wentBack(ev Evidence) bool {
 func outcome(i Incident) string {
 	tried := map[freshness.Rung]bool{}
 	var names []string
-	for _, c := range i.Evidence.Cures {
+	for _, c := range slices.Backward(i.Evidence.Cures) { // what worked before has not lasted
 		if c.Worked && !i.Open() {
 			from := i.Began
 			if i.Verdict == freshness.Diverged { // its watch is alive
@@ -147,6 +148,8 @@ func outcome(i Incident) string {
 			}
 			return fmt.Sprintf("; %v healed it, %s after its last sign of life", c.Cure, took(c.Done.Sub(from)))
 		}
+	}
+	for _, c := range i.Evidence.Cures {
 		if !tried[c.Cure] {
 			tried[c.Cure] = true
 			names = append(names, c.Cure.String())

@@ -161,7 +161,7 @@ func (r *Recorder) close(i *Incident, now time.Time) {
 func (r *Recorder) Incidents() []Incident {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var out []Incident
+	out := []Incident{} // not null as JSON
 	for _, rec := range r.informers {
 		if i := rec.incident; i != nil && i.worth {
 			out = append(out, i.copied())
