@@ -39,7 +39,7 @@ help: ## Print this list
 
 .PHONY: test
 test: controlplane alerts prometheus browser ## Run every test of every module, those on the real control plane included
-	@$(MAKE) -s --keep-going --jobs=2 --output-sync=target $(addprefix test-in/,$(MODULES_WITH_CODE))
+	@$(MAKE) -s --keep-going $(addprefix test-in/,$(MODULES_WITH_CODE))
 
 .PHONY: test-in/%
 test-in/%:
