@@ -178,8 +178,9 @@ func says(now, before freshness.Verdict) bool {
 		return before == freshness.Suspect
 	case freshness.Unreachable:
 		return severity(before) <= severity(freshness.Unreachable)
+	default:
+		return true
 	}
-	return true
 }
 
 // concerns takes a verdict into an incident, and tells of one that is news.
