@@ -17,6 +17,7 @@ type connection struct {
 	opened   time.Time
 	recycled atomic.Bool
 	lost     atomic.Bool // it did not answer a PING
+	broke    int         // watches that ended for that; streams.mu guards it
 	givenUp  atomic.Bool // it is deaf
 	silences atomic.Int32
 	silent   atomic.Int64 // when the last of them was noted, wall clock, in ns

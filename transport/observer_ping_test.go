@@ -6,6 +6,7 @@ package transport_test
 import (
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -66,6 +67,10 @@ func TestObserverOfALostPing(t *testing.T) {
 			}
 			if diff := cmp.Diff(want, m.said()); diff != "" {
 				t.Errorf("observed (-want +got):\n%s", diff)
+			}
+			closed := slices.IndexFunc(m.all(), func(e transport.Event) bool { return e.Type == transport.ConnectionClosed })
+			if got := m.all()[closed].Connection; got.Watches != 3 {
+				t.Errorf("it was closed with 3 watches, which may end first: %+v", got)
 			}
 			if got := m.tr.Connections(); len(got) != 0 {
 				t.Errorf("connections are left: %+v", got)

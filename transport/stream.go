@@ -120,7 +120,7 @@ func (s *stream) finish(r EndReason) EndReason {
 	s.mu.Unlock()
 	if first {
 		s.conn.Load().keep(s.lastByte.Load())
-		s.owner.streams.remove(s)
+		s.owner.streams.remove(s, r)
 		s.owner.metrics.ended(s.kind, r)
 		s.ctx.Release()
 		s.observeEnd(r)

@@ -31,9 +31,12 @@ func (r *streams) add(s *stream) {
 	}
 }
 
-func (r *streams) remove(s *stream) {
+func (r *streams) remove(s *stream, why EndReason) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if c := s.conn.Load(); c != nil && s.kind == watch && why == EndedPing {
+		c.broke++
+	}
 	delete(r.live, s)
 	if len(r.live) == 0 && r.stop != nil {
 		close(r.stop)
@@ -84,11 +87,12 @@ func (r *streams) all() []*stream {
 }
 
 // over tells of the lists and watches under way over a connection: how many watches
-// there are, whether there is any, and when one of them last brought something, in ns
-// of the wall clock.
+// there are, with those that have ended because it did not answer a PING, whether there
+// is any, and when one of them last brought something, in ns of the wall clock.
 func (r *streams) over(c *connection) (watches int, found bool, lastByte int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	watches = c.broke
 	for s := range r.live {
 		if s.conn.Load() != c {
 			continue
