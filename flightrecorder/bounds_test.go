@@ -68,15 +68,17 @@ func TestListsMakeNoInformers(t *testing.T) {
 // Old failures of other kinds are not what keeps an informer from its API server now.
 func TestOldFailuresAreNotTheCause(t *testing.T) {
 	for name, tt := range map[string]struct {
-		ev   Evidence
-		want Layer
+		verdict freshness.Verdict
+		ev      Evidence
+		want    Layer
 	}{
-		"unreachable after 401s":     {Evidence{Cause: "unreachable", Refused: 2, DialsFailed: 3}, LayerPath},
-		"busy after a failed dial":   {Evidence{Cause: "busy", DialsFailed: 1}, LayerServer},
-		"401s":                       {Evidence{Cause: "unauthorized", Refused: 2}, LayerCredential},
-		"401s, and no word of cause": {Evidence{Refused: 2}, LayerCredential},
+		"unreachable after 401s":     {freshness.Unreachable, Evidence{Cause: "unreachable", Refused: 2, DialsFailed: 3}, LayerPath},
+		"busy after a failed dial":   {freshness.Unreachable, Evidence{Cause: "busy", DialsFailed: 1}, LayerServer},
+		"401s":                       {freshness.Unreachable, Evidence{Cause: "unauthorized", Refused: 2}, LayerCredential},
+		"401s, and no word of cause": {freshness.Unreachable, Evidence{Refused: 2}, LayerCredential},
+		"stalled after 401s":         {freshness.Stalled, Evidence{Cause: "unauthorized", Refused: 2}, LayerStream},
 	} {
-		if got, text := diagnose(Incident{Informer: configMaps, Verdict: freshness.Unreachable, Evidence: tt.ev}); got != tt.want {
+		if got, text := diagnose(Incident{Informer: configMaps, Verdict: tt.verdict, Evidence: tt.ev}); got != tt.want {
 			t.Errorf("%s: %v, want %v: %s", name, got, tt.want, text)
 		}
 	}

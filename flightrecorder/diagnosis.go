@@ -44,7 +44,7 @@ func fault(i Incident) (Layer, string) {
 			who, standing(ev.Server.ResourceVersion), behind(ev.Read))
 	case i.Verdict == freshness.Diverged:
 		return LayerContents, fmt.Sprintf("The watch of %s moves on, but %s differ from the API server's: events were lost on the way", who, objects(ev.Objects))
-	case ev.Cause == "unauthorized" || i.Verdict == freshness.Unreachable && ev.Cause == "" && ev.Refused > 0:
+	case i.Verdict == freshness.Unreachable && (ev.Cause == "unauthorized" || ev.Cause == "" && ev.Refused > 0):
 		return LayerCredential, fmt.Sprintf("The API server does not accept this process's credential any more (%s of 401), so that %s cannot be watched", count(ev.Refused, "answer"), who)
 	case i.Verdict == freshness.Unreachable:
 		return faultOfPath(ev, who)
