@@ -41,7 +41,6 @@ help: ## Print this list
 test: controlplane alerts prometheus browser ## Run every test of every module, those on the real control plane included
 	@$(MAKE) -s --keep-going $(addprefix test-in/,$(MODULES_WITH_CODE))
 
-.PHONY: test-in/%
 test-in/%:
 	@echo "==> test $*"
 	@cd $* && go test $(RACE) $(TESTFLAGS) ./...

@@ -69,7 +69,7 @@ func (o Options) check() error {
 		errs = append(errs, fmt.Errorf("freshwatch: Options."+format, args...))
 	}
 	if !strings.HasPrefix(o.DebugPath, "/") || o.DebugPath != path.Clean(o.DebugPath) || strings.ContainsAny(o.DebugPath, "{} ") {
-		bad("DebugPath is %q, but must begin with /, as a path that http.ServeMux takes literally: without spaces, braces and dots, and no / at its end", o.DebugPath)
+		bad("DebugPath is %q, but must begin with /, as a path that http.ServeMux takes literally: without spaces and braces, cleaned, and no / at its end", o.DebugPath)
 	}
 	if o.DebugPage.Recorder != nil {
 		bad("DebugPage.Recorder is set, but must be left to the Guard, whose flight recorder it is")

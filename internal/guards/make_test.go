@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	phony     = regexp.MustCompile(`(?m)^\.PHONY: ([a-z-]+)$`)
+	phony     = regexp.MustCompile(`(?m)^\.PHONY: (\S+)$`)
 	mentioned = regexp.MustCompile(`\bmake ([a-z][a-z-]*)\b`)
 	// Code in a Markdown file: a span or a fenced block. Prose may say "make sure".
 	markdownCode = regexp.MustCompile("(?ms)^```.*?^```$|`[^`\n]+`")
